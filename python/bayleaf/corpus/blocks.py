@@ -1,0 +1,146 @@
+"""Blocks of whole lines, as valid UTF-8, with their line numbers."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.corpus.settings import CorpusError, Settings
+from bayleaf.corpus.slices import Offsets, positions
+from bayleaf.corpus.streams import Stream
+
+Cut: TypeAlias = Callable[[bytes], int]
+"""Where the last whole record of a buffer ends; 0 if it holds none."""
+
+# Decoding 64 KiB at a time stays in the cache: 8 GB/s on English text, against 0.6 for 16 MiB at once.
+PIECE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole records of one input. `spoiled` are the offsets of the lines that could not be decoded."""
+
+    name: str
+    buffer: bytes
+    first_line: int
+    newlines: Offsets
+    spoiled: Offsets
+
+    @property
+    def bytes(self) -> NDArray[np.uint8]:
+        """The buffer as an array."""
+        return np.frombuffer(self.buffer, np.uint8)
+
+    def line(self, offset: int) -> int:
+        """The number, from 1, of the line that holds an offset."""
+        return self.first_line + int(np.searchsorted(self.newlines, offset))
+
+    def where(self, offset: int) -> str:
+        """Name the line of an offset: "mail.tsv, line 12"."""
+        return f"{self.name}, line {self.line(offset)}"
+
+    def origins(self, offsets: Offsets) -> Callable[[int], str]:
+        """Name the line of each row, given where the rows start."""
+        return lambda row: self.where(int(offsets[row]))
+
+    def without_spoiled(self, starts: Offsets, settings: Settings) -> NDArray[np.bool_]:
+        """Mark the records that hold no spoiled line, and count the others as skipped."""
+        kept = np.ones(len(starts), bool)
+        if len(self.spoiled):
+            kept[np.searchsorted(starts, self.spoiled, side="right") - 1] = False
+            settings.skipped += int((~kept).sum())
+        return kept
+
+    def lines(self) -> tuple[Offsets, Offsets]:
+        """Where each line starts and ends, its line break left out."""
+        return bounded(self.bytes, self.newlines)
+
+
+def bounded(content: NDArray[np.uint8], breaks: Offsets) -> tuple[Offsets, Offsets]:
+    """Starts and ends of records that end at the breaks; a carriage return before a break belongs to it."""
+    if not len(breaks) or breaks[-1] != len(content) - 1:
+        breaks = np.append(breaks, len(content))
+    starts = np.concatenate([np.zeros(1, np.int64), breaks[:-1] + 1])
+    ends = breaks - ((breaks > starts) & (content[breaks - 1] == 13))
+    return starts, ends
+
+
+def last_line(buffer: bytes) -> int:
+    """Cut behind the last line break."""
+    return buffer.rfind(b"\n") + 1
+
+
+def pieces(stream: Stream, size: int, cut: Cut) -> Iterator[bytes]:
+    """Read blocks of about `size` bytes that end where a record does; a long record makes a longer block."""
+    waiting: list[bytes] = []
+    while chunk := stream.read(size):
+        if b"\n" not in chunk:
+            waiting.append(chunk)
+            continue
+        if cut is not last_line:
+            chunk = b"".join([*waiting, chunk])
+            waiting = []
+        if end := cut(chunk):
+            yield b"".join([*waiting, memoryview(chunk)[:end]])
+            waiting = []
+        waiting.append(chunk[end:])
+    if rest := b"".join(waiting):
+        yield rest
+
+
+def blocks(stream: Stream, settings: Settings, cut: Cut = last_line) -> Iterator[Block]:
+    """Read a stream as blocks of whole records in UTF-8."""
+    line = 1
+    for piece in pieces(stream, settings.batch_bytes, cut):
+        buffer, spoiled = decoded(piece, settings, stream.name, line)
+        newlines = positions(np.frombuffer(buffer, np.uint8), 10)
+        yield Block(stream.name, buffer, line, newlines, spoiled)
+        line += len(newlines)
+
+
+def decoded(piece: bytes, settings: Settings, name: str, line: int) -> tuple[bytes, Offsets]:
+    """Give bytes as valid UTF-8, with the offsets of lines that are to be skipped."""
+    encoding = settings.encoding if settings.has_byte_lines else "utf-8"
+    try:
+        if encoding == "utf-8":
+            check_utf8(piece)
+            return piece, np.empty(0, np.int64)
+        return piece.decode(encoding).encode("utf-8"), np.empty(0, np.int64)
+    except UnicodeDecodeError:
+        return _mended(piece, encoding, settings, name, line)
+
+
+def check_utf8(piece: bytes) -> None:
+    """Raise UnicodeDecodeError unless the bytes are UTF-8."""
+    view, at, size = memoryview(piece), 0, len(piece)
+    while at < size:
+        at += codecs.utf_8_decode(view[at : at + PIECE], "strict", at + PIECE >= size)[1]
+
+
+def _mended(piece: bytes, encoding: str, settings: Settings, name: str, line: int) -> tuple[bytes, Offsets]:
+    lines: list[bytes] = []
+    spoiled: list[int] = []
+    offset = 0
+    for number, raw in enumerate(piece.split(b"\n"), line):
+        try:
+            lines.append(raw.decode(encoding).encode("utf-8"))
+        except UnicodeDecodeError as error:
+            if settings.on_error == "stop":
+                raise CorpusError(_undecodable(error, name, number)) from None
+            # A line to be skipped is mended too: its quotes and tabs must stay, its bytes must be UTF-8.
+            lines.append(raw.decode(encoding, "replace").encode("utf-8"))
+            if settings.on_error == "skip":
+                spoiled.append(offset)
+        offset += len(lines[-1]) + 1
+    return b"\n".join(lines), np.array(spoiled, np.int64)
+
+
+def _undecodable(error: UnicodeDecodeError, name: str, line: int) -> str:
+    byte = f"byte {error.start + 1} of the line, 0x{error.object[error.start]:02X},"
+    remedy = "Name the encoding with --encoding, or choose --on-error skip or replace."
+    return f"{name}, line {line}: {byte} is not valid {error.encoding} ({error.reason}). {remedy}"

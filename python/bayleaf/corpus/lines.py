@@ -1,0 +1,90 @@
+"""Plain lines, and the lines of fastText that begin with their label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.corpus.batches import Batch
+from bayleaf.corpus.blocks import Block, blocks
+from bayleaf.corpus.layout import Layout
+from bayleaf.corpus.reader import StreamReader, unlabelled_layout
+from bayleaf.corpus.settings import Settings
+from bayleaf.corpus.slices import Slices
+from bayleaf.corpus.streams import Stream
+
+PREFIX = b"__label__"
+REMEDY = (
+    "its lines have no label. Expected a label, a tab and the text on each line; or take the labels from the "
+    "names of the files with --label-column file."
+)
+
+
+class LinesReader(StreamReader):
+    """Reads each line as a document. An empty line is an empty one, unless labels come from the path: then the
+    lines are to be learned from, and it is left out.
+    """
+
+    def __init__(self, stream: Stream, settings: Settings) -> None:
+        super().__init__(stream, settings)
+        self.layout = unlabelled_layout(stream.name, settings, ("text",), REMEDY)
+
+    def batches(self) -> Iterator[Batch]:
+        """Stream the lines."""
+        for block in blocks(self.stream, self.settings):
+            starts, ends = block.lines()
+            kept = block.without_spoiled(starts, self.settings)
+            if self.path_label is not None:
+                kept &= ends > starts
+            if kept.any():
+                yield self._block(block, Slices(block.buffer, starts[kept], ends[kept]))
+
+    def _block(self, block: Block, texts: Slices) -> Batch:
+        return self.batch({"text": texts}, block.origins(texts.starts))
+
+
+class FastTextReader(StreamReader):
+    """Reads `__label__x text`; a line with two labels is refused, since naive Bayes learns one."""
+
+    def __init__(self, stream: Stream, settings: Settings) -> None:
+        super().__init__(stream, settings)
+        self.layout = Layout(("label", "text"), ("text",), None if settings.labelled is False else "label")
+
+    def batches(self) -> Iterator[Batch]:
+        """Stream the lines."""
+        for block in blocks(self.stream, self.settings):
+            starts, ends = block.lines()
+            kept = block.without_spoiled(starts, self.settings) & (ends > starts)
+            batch = self._block(block, Slices(block.buffer, starts[kept], ends[kept]))
+            if len(batch):
+                yield batch
+
+    def _block(self, block: Block, rows: Slices) -> Batch:
+        labelled = _begin_with(rows, PREFIX)
+        self._refuse(block, rows, ~labelled, "does not begin with __label__")
+        rows = rows.take(labelled)
+        spaces = np.flatnonzero((block.bytes == 32) | (block.bytes == 9))
+        borders = np.append(spaces, len(block.buffer))
+        border = np.minimum(borders[np.searchsorted(borders, rows.starts)], rows.ends)
+        texts = Slices(block.buffer, np.minimum(border + 1, rows.ends), rows.ends)
+        single = ~_begin_with(texts, PREFIX)
+        self._refuse(block, rows, ~single, "has more than one label")
+        labels = Slices(block.buffer, rows.starts + len(PREFIX), border).take(single)
+        columns = {"label": labels, "text": texts.take(single)}
+        return self.batch(columns, block.origins(rows.starts[single]))
+
+    def _refuse(self, block: Block, rows: Slices, wrong: NDArray[np.bool_], why: str) -> None:
+        if wrong.any():
+            where = block.where(int(rows.starts[int(np.argmax(wrong))]))
+            message = f"{where} {why}. Correct it, or leave such lines out with --on-error skip."
+            self.settings.refuse(message, int(wrong.sum()))
+
+
+def _begin_with(rows: Slices, prefix: bytes) -> NDArray[np.bool_]:
+    content = np.frombuffer(rows.buffer, np.uint8)
+    same = rows.ends - rows.starts >= len(prefix)
+    for place, byte in enumerate(prefix):
+        same &= content[np.minimum(rows.starts + place, len(content) - 1)] == byte
+    return same

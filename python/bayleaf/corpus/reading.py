@@ -1,0 +1,144 @@
+"""A corpus: named inputs, opened, and streamed as batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from bayleaf.corpus.batches import Batch
+from bayleaf.corpus.guess import check_format
+from bayleaf.corpus.inputs import Source, expanded
+from bayleaf.corpus.reader import Reader
+from bayleaf.corpus.settings import CorpusError, Settings
+
+
+class Corpus:
+    """Documents from one or more inputs, as a stream of batches; memory does not depend on their size.
+
+    What is known before reading is that of the first input. Iterating again reads the files again.
+    """
+
+    format: str
+    """What the first input was taken for: 'tsv', 'csv', ..., 'folders'."""
+    columns: tuple[str, ...]
+    """The names of the columns, in the input's order."""
+    text_columns: tuple[str, ...]
+    """The columns that hold the text; empty for a table without one."""
+    label_column: str | None
+    """The column that holds the label; None if there is none, or if the label comes from the path."""
+
+    def __init__(self, sources: Sequence[Source], settings: Settings) -> None:
+        self._sources = sources
+        self._settings = settings
+        self._finished = 0
+        self.format, self._reader = sources[0].open(settings)
+        self._waiting: Reader | None = self._reader
+        layout = self._reader.layout
+        self.columns, self.text_columns, self.label_column = layout.columns, layout.text, layout.label
+        self.has_labels = layout.label is not None or self._reader.path_label is not None
+
+    @property
+    def total_bytes(self) -> int | None:
+        """The size of all inputs, compressed where they are; None if standard input is among them."""
+        sizes = [source.size() for source in self._sources]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def bytes_read(self) -> int:
+        """How much of `total_bytes` has been read so far."""
+        return self._finished + self._reader.consumed
+
+    @property
+    def skipped(self) -> int:
+        """How many rows were left out: undecodable, malformed or without a class."""
+        return self._settings.skipped
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._waiting is None:
+            self._start_again()
+        for number, source in enumerate(self._sources):
+            if number or self._waiting is None:
+                self._finished += self._reader.consumed if number else 0
+                self._reader = source.open(self._settings)[1]
+            self._waiting = None
+            try:
+                yield from self._reader.batches()
+            finally:
+                self._reader.close()
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._reader.close()
+
+    def __enter__(self) -> Corpus:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start_again(self) -> None:
+        if any(source.path == "-" for source in self._sources):
+            raise CorpusError("Standard input can be read once only. Save it to a file to read it again.")
+        self._finished = self._settings.skipped = 0
+
+
+def open_corpus(
+    *inputs: str | os.PathLike[str],
+    format: str | None = None,
+    text: str | int | Sequence[str | int] | None = None,
+    label: str | int | None = None,
+    header: bool | None = None,
+    encoding: str = "utf-8",
+    on_error: str = "stop",
+    labelled: bool | None = None,
+    table: bool = False,
+    taxonomy: str | os.PathLike[str] | None = None,
+    rank: str | int | None = None,
+    batch_bytes: int = 8 << 20,
+    interactive: bool = False,
+) -> Corpus:
+    """Open files, folders, patterns or "-" (standard input) as a stream of batches of columns.
+
+    Parameters
+    ----------
+    *inputs
+        Files (compressed or not), folders, patterns such as ``"mail/*.tsv"``, or ``"-"``.
+    format
+        One of `FORMATS`; None guesses from name and content (see `Corpus.format`).
+    text, label
+        Names, or numbers from 1, of the text column or columns and of the label column. `label` may also be
+        "folder" or "file" (the name of the file's folder, or its own), or a regular expression with one
+        group that is searched in the path, such as ``"(ham|spam)"``.
+    header
+        Whether the first row of a table names its columns; None guesses.
+    encoding, on_error
+        How bytes become text, and what to do with a row that is undecodable or malformed: "stop" with a
+        `CorpusError`, "skip" and count it, or "replace" what cannot be decoded (malformed rows still stop).
+    labelled
+        True requires labels; False ignores them; None takes them where they are.
+    table
+        True does without a text column.
+    taxonomy, rank
+        For FASTA: the file of names and lineages, and the rank ("genus", or a number) that is the label.
+    batch_bytes
+        About how many bytes of input make a batch.
+    interactive
+        True yields what has come, down to a single line, instead of waiting for a full batch.
+    """
+    texts = () if text is None else (text,) if isinstance(text, str | int) else tuple(text)
+    check_format(format)
+    settings = Settings(
+        format=format,
+        text=tuple(map(str, texts)),
+        label=None if label is None else str(label),
+        header=header,
+        encoding=encoding,
+        on_error=on_error,
+        labelled=labelled,
+        table=table,
+        taxonomy=taxonomy,
+        rank=rank,
+        batch_bytes=batch_bytes,
+        interactive=interactive,
+    )
+    return Corpus(expanded(inputs, settings), settings)

@@ -1,0 +1,209 @@
+"""TSV and CSV: rows cut into columns, all rows of a block at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.corpus.batches import Batch
+from bayleaf.corpus.blocks import Block, blocks, bounded, last_line
+from bayleaf.corpus.layout import layout
+from bayleaf.corpus.quotes import QUOTE, last_record, outside, regular, unquoted
+from bayleaf.corpus.reader import StreamReader
+from bayleaf.corpus.settings import CorpusError, Settings
+from bayleaf.corpus.slices import Offsets, Slices, positions
+from bayleaf.corpus.streams import Stream
+
+SAMPLE = 1 << 16
+LARGEST_FIELD = (1 << 31) - 1
+
+
+class TableReader(StreamReader):
+    """Reads rows of delimited columns; the line breaks of a CSV file may lie in quoted fields.
+
+    In TSV a quote is a letter like any other, and if the last column is the text, further tabs belong to it.
+    """
+
+    def __init__(self, stream: Stream, settings: Settings, quoted: bool) -> None:
+        super().__init__(stream, settings)
+        self._quoted = quoted
+        sample = stream.peek(SAMPLE).decode(
+            settings.encoding if settings.has_byte_lines else "utf-8", "replace"
+        )
+        self._delimiter = _delimiter(sample) if quoted else "\t"
+        self.layout = layout(self._sampled(sample), settings, f"{stream.name}, line 1", trusting=quoted)
+        self._takes_rest = not quoted and self.layout.columns[-1:] == self.layout.text
+        self._header = self.layout.header
+
+    def _sampled(self, sample: str) -> list[list[str]]:
+        lines = sample.split("\n")[: None if sample.count("\n") < 2 else -1]
+        if not self._quoted:
+            rows = [line.rstrip("\r").split("\t") for line in lines[:100]]
+        else:
+            rows = list(islice(csv.reader(io.StringIO(sample, newline=""), delimiter=self._delimiter), 100))
+        filled = [row for row in (rows[:-1] if self._quoted and len(rows) > 1 else rows) if any(row)]
+        if not filled:
+            raise CorpusError(f"{self.name}: the first lines are empty, so the columns are not known.")
+        if settings_are_pair(self.settings) and not self._quoted and _all_begin_with_two(filled):
+            return [[row[0], "\t".join(row[1:])] for row in filled]
+        return filled
+
+    def batches(self) -> Iterator[Batch]:
+        """Stream the rows."""
+        cut = partial(last_record, delimiter=ord(self._delimiter)) if self._quoted else last_line
+        source = blocks(self.stream, self.settings, cut)
+        for block in source:
+            quotes = positions(block.bytes, QUOTE) if self._quoted else np.empty(0, np.int64)
+            if len(quotes) and not regular(block.bytes, quotes, ord(self._delimiter)):
+                yield from self._careful(chain([block], source))
+                return
+            batch = self._block(block, quotes)
+            if len(batch):
+                yield batch
+
+    def _block(self, block: Block, quotes: Offsets) -> Batch:
+        content = block.bytes
+        tabs = outside(positions(content, ord(self._delimiter)), quotes)
+        starts, ends = bounded(content, outside(block.newlines, quotes))
+        kept = block.without_spoiled(starts, self.settings) & (ends > starts)
+        if self._header and kept.any():
+            kept[np.argmax(kept)] = self._header = False
+        first, last = np.searchsorted(tabs, starts), np.searchsorted(tabs, ends)
+        self._check_counts(block, kept, starts, last - first)
+        columns = self._columns(block, tabs, starts[kept], ends[kept], first[kept], quotes)
+        rows = self._check_labels(block, columns, starts[kept])
+        if not rows.all():
+            columns = {name: column.take(rows) for name, column in columns.items()}
+        return self.batch(columns, block.origins(starts[kept][rows]))
+
+    def _check_counts(self, block: Block, kept: NDArray[np.bool_], starts: Offsets, tabs: Offsets) -> None:
+        expected = len(self.layout.columns) - 1
+        wrong = kept & ((tabs < expected) if self._takes_rest else (tabs != expected))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            found = _counted(int(tabs[row]) + 1)
+            message = f"{block.where(int(starts[row]))} has {found}, expected {expected + 1}. {SKIP}"
+            self.settings.refuse(message, int(wrong.sum()))
+            kept &= ~wrong
+
+    def _columns(
+        self, block: Block, tabs: Offsets, starts: Offsets, ends: Offsets, first: Offsets, quotes: Offsets
+    ) -> dict[str, Slices]:
+        columns = {}
+        names = self.layout.columns
+        for place, name in enumerate(names):
+            begin = starts if place == 0 else tabs[first + place - 1] + 1
+            end = ends if place == len(names) - 1 else tabs[first + place]
+            fields = Slices(block.buffer, begin, end)
+            columns[name] = unquoted(fields, quotes) if len(quotes) else fields
+        return columns
+
+    def _check_labels(self, block: Block, columns: dict[str, Slices], starts: Offsets) -> NDArray[np.bool_]:
+        if not (self.settings.labelled and self.layout.label):
+            return np.ones(len(starts), bool)
+        labels = columns[self.layout.label]
+        filled: NDArray[np.bool_] = labels.ends > labels.starts
+        if not filled.all():
+            where = block.where(int(starts[int(np.argmin(filled))]))
+            self.settings.refuse(f"{where} has no label. {SKIP}", int((~filled).sum()))
+        return filled
+
+    def _careful(self, source: Iterator[Block]) -> Iterator[Batch]:
+        """Read rows one by one with Python's own reader, which knows what to make of a stray quote."""
+        gathered: list[tuple[list[str], int]] = []
+        size = 0
+        for row, line in self._read_rows(Lines(source)):
+            gathered.append((row, line))
+            size += sum(map(len, row))
+            if size >= self.settings.batch_bytes:
+                yield self._gathered(gathered)
+                gathered, size = [], 0
+        if gathered:
+            yield self._gathered(gathered)
+
+    def _read_rows(self, lines: Lines) -> Iterator[tuple[list[str], int]]:
+        csv.field_size_limit(LARGEST_FIELD)
+        rows = csv.reader(lines, delimiter=self._delimiter)
+        before = 0
+        try:
+            for row in rows:
+                line, before = lines.first + before, rows.line_num
+                if self._accepted(row, line, lines.spoiled):
+                    yield row, line
+        except csv.Error as error:
+            raise CorpusError(f"{self.name}, line {lines.first + rows.line_num - 1}: {error}.") from None
+
+    def _accepted(self, row: list[str], line: int, spoiled: set[int]) -> bool:
+        if not row:
+            return False
+        if self._header:
+            self._header = False
+            return False
+        problem = None
+        if spoiled:
+            problem = "could not be decoded"
+            spoiled.clear()
+        elif len(row) != len(self.layout.columns):
+            problem = f"has {_counted(len(row))}, expected {len(self.layout.columns)}"
+        elif (
+            self.settings.labelled
+            and self.layout.label
+            and not row[self.layout.columns.index(self.layout.label)]
+        ):
+            problem = "has no label"
+        if problem:
+            self.settings.refuse(f"{self.name}, line {line} {problem}. {SKIP}")
+        return problem is None
+
+    def _gathered(self, gathered: list[tuple[list[str], int]]) -> Batch:
+        by_column = zip(*(row for row, _ in gathered), strict=True)
+        columns = {
+            name: Slices.of(fields) for name, fields in zip(self.layout.columns, by_column, strict=True)
+        }
+        return self.batch(columns, self.numbered([line for _, line in gathered]))
+
+
+SKIP = "Correct it, or leave such lines out with --on-error skip."
+
+
+class Lines:
+    """The lines of blocks as text, one by one; `spoiled` collects those that are to be skipped."""
+
+    def __init__(self, source: Iterator[Block]) -> None:
+        self._source = source
+        self.first = 0
+        self.spoiled: set[int] = set()
+
+    def __iter__(self) -> Iterator[str]:
+        for block in self._source:
+            self.first = self.first or block.first_line
+            spoiled = {block.line(int(offset)) for offset in block.spoiled}
+            for number, line in enumerate(io.StringIO(block.buffer.decode(), newline="\n"), block.first_line):
+                if number in spoiled:
+                    self.spoiled.add(number)
+                yield line
+
+
+def settings_are_pair(settings: Settings) -> bool:
+    """Whether nothing was asked that `label, tab, text` could not mean."""
+    return not settings.text and settings.header is None and not settings.table
+
+
+def _all_begin_with_two(rows: list[list[str]]) -> bool:
+    widths = {len(row) for row in rows}
+    return len(widths) > 1 and min(widths) == 2
+
+
+def _counted(columns: int) -> str:
+    return "1 column" if columns == 1 else f"{columns} columns"
+
+
+def _delimiter(sample: str) -> str:
+    first = sample.split("\n", 1)[0]
+    return max(",;\t|", key=first.count)
