@@ -1,6 +1,7 @@
 """Raw e-mail as columns."""
 
 import base64
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -105,6 +106,12 @@ def test_each_mail_gets_one_text_in_every_column() -> None:
     assert {len(values) for values in columns.values()} == {3}
 
 
+def test_every_column_is_in_the_docs_with_its_meaning() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "text.md").read_text("utf-8")
+    for name, meaning in MAIL_COLUMNS.items():
+        assert f"| `{name}` | {meaning} |" in page
+
+
 def test_a_mail_on_its_own_is_refused_before_its_letters_are_taken_for_mails() -> None:
     with pytest.raises(TypeError, match="Put it in a list"):
         mail_columns(cast(Any, PLAIN))
@@ -197,7 +204,7 @@ def test_a_flag_is_raised_by_the_header_that_it_tells_of(flag: str, header: str)
 @pytest.mark.parametrize(
     ("markup", "seen"),
     [
-        ("<p>one</p><p>two</p>", "one two"),
+        ("<h1>one</h1>two<p>three<br>four", "one two three four"),
         ("<p>V<!-- x -->ia<b>gr</b>a", "Viagra"),
         ("<p>a<style>b {c}</style>d<SCRIPT>e<f</SCRIPT >g", "a d g"),
         ("<p>fish &amp; chips &eacute;&#233; &bogus;", "fish & chips éé &bogus;"),

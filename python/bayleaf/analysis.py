@@ -120,8 +120,9 @@ class Normalization:
         def normalize(forms: list[str]) -> list[str | None]:
             cleaned = clean(forms) if clean else forms
             words = shorten(cleaned) if shorten else cleaned
-            kept = _without_stops(forms, cleaned, words, stops) if stops else words
-            return function(kept) if function else [word or None for word in kept]
+            if function:
+                return function(_without_stops(forms, cleaned, words, stops) if stops else words)
+            return _without_stops(forms, cleaned, words, stops)
 
         return normalize
 
@@ -230,10 +231,13 @@ _DIGIT_RULES: Mapping[str, Callable[[str], str]] = {
 def _without_stops(
     forms: list[str], cleaned: list[str], words: list[str], stops: frozenset[str]
 ) -> list[str | None]:
+    """The words, with None for those that are empty, or were stop words when cut or cleaned."""
+    if not stops:
+        return [word or None for word in words]
     if cleaned is forms:
-        return [None if form in stops else word for form, word in zip(forms, words, strict=True)]
+        return [None if form in stops else word or None for form, word in zip(forms, words, strict=True)]
     return [
-        None if form in stops or seen in stops else word
+        None if form in stops or seen in stops else word or None
         for form, seen, word in zip(forms, cleaned, words, strict=True)
     ]
 

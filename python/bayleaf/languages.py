@@ -5,7 +5,6 @@ The word lists and algorithms come from packages of the extra `bayleaf[text]`, i
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 from collections.abc import Callable, Iterable
@@ -194,6 +193,8 @@ def _package(module: str, purpose: str) -> Any:
 
 
 def _suggestion(key: str, names: Iterable[str]) -> str:
+    import difflib
+
     near = difflib.get_close_matches(key, [name for name in names if len(name) > 3], n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
