@@ -32,7 +32,6 @@ MAIL_COLUMNS: dict[str, str] = {
 Part: TypeAlias = "Message[str, str]"
 T = TypeVar("T")
 
-_END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
 _DOMAIN = re.compile(r"@([\w-]+(?:\.[\w-]+)*)")
 _HOST = re.compile(r"\b(?:from|by|helo)[\s=]+\[?([\w.-]+)", re.IGNORECASE)
 _NETWORK = re.compile(r"\b(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}\b")
@@ -60,7 +59,7 @@ def _sound(text: str) -> str:
 def _columns(message: str | bytes) -> dict[str, str]:
     raw = _bytes(message)
     try:
-        return _parsed(_read(raw))
+        return _parsed(email.message_from_bytes(raw))
     # Broken mail makes the standard library raise a dozen kinds of errors, down to a RecursionError for
     # parts in parts in parts. A filter has to answer for such mail too, and that it broke is a clue.
     except Exception:
@@ -81,18 +80,6 @@ def _bytes(message: str | bytes) -> bytes:
     if b"\n" in message or b"\r" in message:
         return message
     return restored(message.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-
-
-def _read(raw: bytes) -> Part:
-    """The mail as the standard library parses it; its slow search for parts only where there are some."""
-    end = _END_OF_HEADERS.search(raw)
-    if not end:
-        return email.message_from_bytes(raw)
-    mail = email.message_from_bytes(raw[: end.end()])
-    if mail.get_content_maintype() in ("multipart", "message"):
-        return email.message_from_bytes(raw)
-    mail.set_payload(str(mail.get_payload()) + raw[end.end() :].decode("ascii", "surrogateescape"))
-    return mail
 
 
 def _parsed(mail: Part) -> dict[str, str]:
