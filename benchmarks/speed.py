@@ -49,6 +49,11 @@ class Line:
             return "failed"
         return self.row.bar.verdict(self.ratio) if self.row.bar else "no bar"
 
+    @property
+    def summary(self) -> str:
+        figures = (figure(self.duel, self.duel.pick(side)) for side in (self.duel.ours, self.duel.theirs))
+        return f"{' against '.join(figures)}: {times(self.ratio)}, {self.verdict}"
+
     def record(self) -> dict[str, Any]:
         """The row for the JSON file: every single figure, so that the spread can be judged."""
         about = {name: getattr(self.row, name) for name in ("name", "group", "work", "against")}
@@ -102,20 +107,22 @@ def choose(names: Sequence[str] | None) -> list[Row]:
 
 
 def measure(chosen: list[Row], quick: bool) -> tuple[list[Line], list[str]]:
-    """Run the rows one after another; say which is under way on stderr."""
+    """Run the rows one after another; each is reported on stderr at once, should the run be cut short."""
     lines, remarks = [], []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(quick, Path(folder))
         for row in chosen:
-            print(f"measuring {row.name} …", file=sys.stderr, flush=True)
+            print(f"{row.name} … ", end="", file=sys.stderr, flush=True)
             try:
                 line = Line(row, row.run(bench))
             except UnavailableError as reason:
+                print("left out", file=sys.stderr)
                 remarks.append(f"{row.name} is left out: {reason}.")
                 continue
             except Exception as error:
                 line = Line(row, Duel(failure=in_a_line(error)))
             lines.append(line)
+            print(line.summary, file=sys.stderr)
             if line.duel.remark:
                 remarks.append(f"{row.name}: {line.duel.remark}.")
     return lines, [*remarks, *failures(lines)]
