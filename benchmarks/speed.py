@@ -4,7 +4,7 @@
     BAYLEAF_DATA=~/corpora python benchmarks/speed.py --rows learn-words-wc start --json speed.json
 
 Ratios are the result: both sides take turns in the same run, on the same machine. Absolute figures are there
-to be looked at. Without --quick the run takes about six minutes and 5 GB of memory.
+to be looked at. Without --quick the run takes several minutes and 4 GB of memory.
 """
 
 from __future__ import annotations
