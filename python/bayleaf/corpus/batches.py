@@ -19,7 +19,7 @@ class Batch:
 
     columns: Mapping[str, Column]
     text_columns: tuple[str, ...]
-    labels: Column | None
+    labels: Column
     origins: Callable[[int], str]
 
     def __len__(self) -> int:

@@ -79,6 +79,9 @@ def pieces(stream: Stream, size: int, cut: Cut) -> Iterator[bytes]:
     """Read blocks of about `size` bytes that end where a record does; a long record makes a longer block."""
     waiting: list[bytes] = []
     while chunk := stream.read(size):
+        if len(chunk) < size and not stream.interactive:
+            waiting.append(chunk)
+            break
         if b"\n" not in chunk:
             waiting.append(chunk)
             continue

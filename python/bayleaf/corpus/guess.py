@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 
 from bayleaf.corpus.layout import LABEL_NAMES, TEXT_NAMES
@@ -75,7 +74,7 @@ def by_content(start: bytes) -> str:
 
 def _like_csv(lines: list[bytes]) -> bool:
     """A header with usual names, or the same number of commas, more than two, on each of several lines."""
-    names = {cell.strip().lower() for cell in next(csv.reader([lines[0].decode("utf-8", "replace")]), [])}
+    names = {cell.strip(' "\r').lower() for cell in re.split("[,;|]", lines[0].decode("utf-8", "replace"))}
     if len(names) > 1 and names & set(TEXT_NAMES) and names & set(LABEL_NAMES):
         return True
     commas = {line.count(b",") for line in lines}

@@ -23,8 +23,8 @@ REMEDY = (
 
 
 class LinesReader(StreamReader):
-    """Reads each line as a document. An empty line is an empty one, unless labels come from the path: then the
-    lines are to be learned from, and it is left out.
+    """Reads each line as a document. An empty line is an empty one, unless labels come from the path:
+    then the lines are to be learned from, and it is left out.
     """
 
     def __init__(self, stream: Stream, settings: Settings) -> None:

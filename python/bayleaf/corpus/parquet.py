@@ -27,9 +27,13 @@ class ParquetReader(StreamReader):
         self._copy_size = os.fstat(self._copy.fileno()).st_size
         try:
             self._file = parquet.ParquetFile(self._copy)
+            self.layout = chosen(tuple(self._file.schema_arrow.names), settings, stream.name)
         except (self._arrow.ArrowException, OSError) as error:
+            self._copy.close()
             raise CorpusError(f"{stream.name} is damaged or not a Parquet file: {error}") from None
-        self.layout = chosen(tuple(self._file.schema_arrow.names), settings, stream.name)
+        except CorpusError:
+            self._copy.close()
+            raise
         self._done = 0
         self._rows: int = self._file.metadata.num_rows
 

@@ -16,10 +16,13 @@ def outside(offsets: Offsets, quotes: Offsets) -> Offsets:
 
 
 def regular(content: NDArray[np.uint8], quotes: Offsets, delimiter: int) -> bool:
-    """Whether every quote opens a field, closes one, or is doubled inside one.
+    """Whether each quote opens a field, closes one, or is doubled inside one, and no carriage return is stray.
 
     Only then does counting quotes find the fields; a stray quote, as in `5" disk`, needs the careful reader.
     """
+    returns = outside(positions(content[:-1], 13), quotes)
+    if (content[returns + 1] != 10).any():
+        return False
     opening, closing = quotes[0::2], quotes[1::2]
     after = content[np.minimum(closing + 1, len(content) - 1)]
     closes = (after == delimiter) | (after == 10) | (after == 13) | (closing == len(content) - 1)

@@ -9,7 +9,7 @@ from bayleaf.corpus.batches import Batch
 from bayleaf.corpus.guess import check_format
 from bayleaf.corpus.inputs import Source, expanded
 from bayleaf.corpus.reader import Reader
-from bayleaf.corpus.settings import CorpusError, Settings
+from bayleaf.corpus.settings import CorpusError, Settings, listed
 
 
 class Corpus:
@@ -35,7 +35,11 @@ class Corpus:
         self._waiting: Reader | None = self._reader
         layout = self._reader.layout
         self.columns, self.text_columns, self.label_column = layout.columns, layout.text, layout.label
-        self.has_labels = layout.label is not None or self._reader.path_label is not None
+        self.has_labels = self._labelled(self._reader)
+
+    @staticmethod
+    def _labelled(reader: Reader) -> bool:
+        return reader.layout.label is not None or reader.path_label is not None
 
     @property
     def total_bytes(self) -> int | None:
@@ -60,15 +64,30 @@ class Corpus:
             if number or self._waiting is None:
                 self._finished += self._reader.consumed if number else 0
                 self._reader = source.open(self._settings)[1]
+                self._check_alike()
             self._waiting = None
             try:
                 yield from self._reader.batches()
             finally:
                 self._reader.close()
 
+    def _check_alike(self) -> None:
+        """Later inputs may be of another format, but must have what the first one has."""
+        layout, name = self._reader.layout, self._reader.name
+        if self._labelled(self._reader) != self.has_labels:
+            has, first = ("no labels", "has") if self.has_labels else ("labels", "has none")
+            raise CorpusError(f"{name} has {has}, but {self._sources[0].path} {first}. Read them apart.")
+        if not (self.text_columns and layout.text) and layout.columns != self.columns:
+            columns, others = listed(layout.columns), listed(self.columns)
+            first = self._sources[0].path
+            raise CorpusError(f"{name} has the columns {columns}, but {first} has {others}. Read them apart.")
+
     def close(self) -> None:
-        """Close what is open."""
-        self._reader.close()
+        """Close what is open; a corpus that is no longer used does so itself."""
+        if hasattr(self, "_reader"):
+            self._reader.close()
+
+    __del__ = close
 
     def __enter__(self) -> Corpus:
         return self

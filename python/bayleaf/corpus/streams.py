@@ -54,7 +54,7 @@ class Stream:
     def __init__(self, name: str, raw: Any, settings: Settings) -> None:
         self.name = name
         self.compressed = False
-        self._interactive = settings.interactive
+        self.interactive = settings.interactive
         self._counted = Counted(raw)
         self._head = b""
         self._source: Any = io.BufferedReader(self._counted, 1 << 16)
@@ -76,23 +76,25 @@ class Stream:
 
     def read(self, size: int) -> bytes:
         """Read `size` bytes, fewer only at the end, or when interactive: then whatever has come."""
-        head, self._head = self._head[:size], self._head[size:]
-        if head and (self._interactive or len(head) == size):
-            return head
-        return head + self._read(size - len(head))
+        taken, self._head = self._head[:size], self._head[size:]
+        if self.interactive:
+            return taken or self._read(size)
+        while len(taken) < size and (more := self._read(size - len(taken))):
+            taken += more
+        return taken
 
     def peek(self, size: int) -> bytes:
         """Look at the first `size` bytes (when interactive: at what has come) up to a whole line."""
-        while (short := len(self._head) < size) or b"\n" not in self._head:
+        while b"\n" not in self._head or (len(self._head) < size and not self.interactive):
             more = self._read(max(size, len(self._head)))
-            self._head += more
-            if not more or (short and self._interactive and b"\n" in more):
+            if not more:
                 break
+            self._head += more
         return self._head
 
     def _read(self, size: int) -> bytes:
         try:
-            read = self._source.read1 if self._interactive else self._source.read
+            read = self._source.read1 if self.interactive else self._source.read
             return bytes(read(size))
         except DAMAGED as error:
             raise CorpusError(f"{self.name} is damaged or cut off: {error}.") from error
@@ -186,9 +188,14 @@ def open_stream(path: str, settings: Settings) -> Stream:
     if path == "-":
         return Stream(STANDARD_INPUT, getattr(sys.stdin, "buffer", sys.stdin), settings)
     try:
-        return Stream(path, io.FileIO(path), settings)
+        raw = io.FileIO(path)
     except OSError as error:
         raise CorpusError(f"{path} could not be opened: {error.strerror or error}.") from error
+    try:
+        return Stream(path, raw, settings)
+    except BaseException:
+        raw.close()
+        raise
 
 
 def stem(path: str) -> tuple[str, str]:

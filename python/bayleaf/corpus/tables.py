@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 
@@ -42,12 +43,13 @@ class TableReader(StreamReader):
         self._header = self.layout.header
 
     def _sampled(self, sample: str) -> list[list[str]]:
-        lines = sample.split("\n")[: None if sample.count("\n") < 2 else -1]
         if not self._quoted:
-            rows = [line.rstrip("\r").split("\t") for line in lines[:100]]
+            rows = [line.rstrip("\r").split("\t") for line in sample.split("\n", 100)[:100]]
         else:
-            rows = list(islice(csv.reader(io.StringIO(sample, newline=""), delimiter=self._delimiter), 100))
-        filled = [row for row in (rows[:-1] if self._quoted and len(rows) > 1 else rows) if any(row)]
+            rows = _first_rows(sample, self._delimiter)
+        if len(sample) >= SAMPLE and len(rows) > 1:
+            rows.pop()  # it may have been cut
+        filled = [row for row in rows if any(row)]
         if not filled:
             raise CorpusError(f"{self.name}: the first lines are empty, so the columns are not known.")
         if settings_are_pair(self.settings) and not self._quoted and _all_begin_with_two(filled):
@@ -60,7 +62,7 @@ class TableReader(StreamReader):
         source = blocks(self.stream, self.settings, cut)
         for block in source:
             quotes = positions(block.bytes, QUOTE) if self._quoted else np.empty(0, np.int64)
-            if len(quotes) and not regular(block.bytes, quotes, ord(self._delimiter)):
+            if self._quoted and not regular(block.bytes, quotes, ord(self._delimiter)):
                 yield from self._careful(chain([block], source))
                 return
             batch = self._block(block, quotes)
@@ -131,13 +133,18 @@ class TableReader(StreamReader):
         csv.field_size_limit(LARGEST_FIELD)
         rows = csv.reader(lines, delimiter=self._delimiter)
         before = 0
-        try:
-            for row in rows:
-                line, before = lines.first + before, rows.line_num
-                if self._accepted(row, line, lines.spoiled):
-                    yield row, line
-        except csv.Error as error:
-            raise CorpusError(f"{self.name}, line {lines.first + rows.line_num - 1}: {error}.") from None
+        while True:
+            try:
+                row = next(rows, None)
+            except csv.Error as error:
+                where = f"{self.name}, line {lines.first + before}"
+                self.settings.refuse(f"{where} cannot be read as CSV: {error}. {SKIP}")
+                row = []
+            if row is None:
+                return
+            line, before = lines.first + before, rows.line_num
+            if self._accepted(row, line, lines.spoiled):
+                yield row, line
 
     def _accepted(self, row: list[str], line: int, spoiled: set[int]) -> bool:
         if not row:
@@ -198,6 +205,15 @@ def settings_are_pair(settings: Settings) -> bool:
 def _all_begin_with_two(rows: list[list[str]]) -> bool:
     widths = {len(row) for row in rows}
     return len(widths) > 1 and min(widths) == 2
+
+
+def _first_rows(sample: str, delimiter: str) -> list[list[str]]:
+    csv.field_size_limit(LARGEST_FIELD)
+    rows = []
+    with suppress(csv.Error):
+        for row in islice(csv.reader(io.StringIO(sample, newline="\n"), delimiter=delimiter), 100):
+            rows.append(row)  # noqa: PERF402 (what came before an error is kept)
+    return rows
 
 
 def _counted(columns: int) -> str:
