@@ -202,6 +202,7 @@ def test_a_maildir_is_labelled_by_its_name_and_so_are_its_mail_folders(tmp_path:
 def test_mail_files_are_labelled_by_their_folder(tmp_path: Path) -> None:
     make_tree(tmp_path, {"ham/1.eml": b"Subject: hi\n", "spam/2.eml": b"Subject: win\n"})
     corpus = open_corpus(str(tmp_path / "*/*.eml"))
+    assert [len(batch) for batch in corpus] == [2]
     assert (corpus.format, read(corpus)) == ("eml", [("ham", "Subject: hi\n"), ("spam", "Subject: win\n")])
 
 

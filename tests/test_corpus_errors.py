@@ -154,6 +154,14 @@ def test_inputs_that_are_not_there_are_named(tmp_path: Path) -> None:
         open_corpus()
 
 
+def test_standard_input_with_nothing_in_it_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(os.devnull, encoding="utf-8") as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        for interactive in (True, False):
+            with pytest.raises(CorpusError, match=r"^standard input is empty\.$"):
+                open_corpus("-", interactive=interactive)
+
+
 def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mail" / "empty").mkdir(parents=True)
     assert failure(tmp_path / "mail").startswith("mail holds no documents. Expected a folder for each class")

@@ -15,7 +15,10 @@ Column: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Batch:
-    """Some consecutive rows: named columns of equal length, and which of them are text and label."""
+    """Some consecutive rows: named columns of equal length, and which of them are text and label.
+
+    `labels` is None where there are none.
+    """
 
     columns: Mapping[str, Column]
     text_columns: tuple[str, ...]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 
 from bayleaf.corpus.documents import Document, DocumentsReader, documents_below, is_maildir, size_below
 from bayleaf.corpus.fasta import FastaReader
@@ -39,6 +39,7 @@ class Source:
 
     path: str
     kind: str | None = None
+    others: tuple[str, ...] = ()
 
     def size(self) -> int | None:
         """How many bytes there are to read, if that can be known."""
@@ -61,9 +62,11 @@ class Source:
             raise
 
     def _documents(self) -> Iterator[Document]:
-        if os.path.isdir(self.path):
-            return documents_below(self.path)
-        return iter([Document(self.path, os.path.basename(os.path.dirname(os.path.abspath(self.path))))])
+        for path in (self.path, *self.others):
+            if os.path.isdir(path):
+                yield from documents_below(path)
+            else:
+                yield Document(path, os.path.basename(os.path.dirname(os.path.abspath(path))))
 
 
 def expanded(inputs: Iterable[str | os.PathLike[str]], settings: Settings) -> list[Source]:
@@ -84,7 +87,17 @@ def expanded(inputs: Iterable[str | os.PathLike[str]], settings: Settings) -> li
         raise CorpusError("No input is named. Name files or folders, or '-' for standard input.")
     if sum(source.path == "-" for source in sources) > 1:
         raise CorpusError("Standard input ('-') can be read once only.")
-    return sources
+    return list(_merged(sources))
+
+
+def _merged(sources: list[Source]) -> Iterator[Source]:
+    """Put neighbors together that are documents: ten thousand files of mail are one stream."""
+    for kind, neighbors in groupby(sources, key=lambda source: source.kind):
+        if kind is None:
+            yield from neighbors
+        else:
+            first, *others = (source.path for source in neighbors)
+            yield Source(first, kind, tuple(others))
 
 
 def _named(name: str, settings: Settings) -> list[Source]:

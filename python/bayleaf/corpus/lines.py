@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayleaf.corpus.blocks import Block, blocks
 from bayleaf.corpus.layout import Layout
 from bayleaf.corpus.reader import StreamReader, unlabelled_layout
 from bayleaf.corpus.settings import Settings
-from bayleaf.corpus.slices import Slices
+from bayleaf.corpus.slices import Offsets, Slices
 from bayleaf.corpus.streams import Stream
 
 PREFIX = b"__label__"
@@ -65,9 +66,7 @@ class FastTextReader(StreamReader):
         labelled = _begin_with(rows, PREFIX)
         self._refuse(block, rows, ~labelled, "does not begin with __label__")
         rows = rows.take(labelled)
-        spaces = np.flatnonzero((block.bytes == 32) | (block.bytes == 9))
-        borders = np.append(spaces, len(block.buffer))
-        border = np.minimum(borders[np.searchsorted(borders, rows.starts)], rows.ends)
+        border = _first_space(rows)
         texts = Slices(block.buffer, np.minimum(border + 1, rows.ends), rows.ends)
         single = ~_begin_with(texts, PREFIX)
         self._refuse(block, rows, ~single, "has more than one label")
@@ -80,6 +79,14 @@ class FastTextReader(StreamReader):
             where = block.where(int(rows.starts[int(np.argmax(wrong))]))
             message = f"{where} {why}. Correct it, or leave such lines out with --on-error skip."
             self.settings.refuse(message, int(wrong.sum()))
+
+
+def _first_space(rows: Slices) -> Offsets:
+    """Where the first space or tab of each row is, or its end."""
+    find = re.compile(rb"[ \t]|\Z").search
+    bounds = zip(rows.starts.tolist(), rows.ends.tolist(), strict=True)
+    found = (match.start() for start, end in bounds if (match := find(rows.buffer, start, end)))
+    return np.fromiter(found, np.int64, len(rows))
 
 
 def _begin_with(rows: Slices, prefix: bytes) -> NDArray[np.bool_]:

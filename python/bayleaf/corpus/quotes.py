@@ -16,7 +16,7 @@ def outside(offsets: Offsets, quotes: Offsets) -> Offsets:
 
 
 def regular(content: NDArray[np.uint8], quotes: Offsets, delimiter: int) -> bool:
-    """Whether each quote opens a field, closes one, or is doubled inside one, and no carriage return is stray.
+    """Whether each quote opens a field, closes one or is doubled in one, and carriage returns end lines.
 
     Only then does counting quotes find the fields; a stray quote, as in `5" disk`, needs the careful reader.
     """

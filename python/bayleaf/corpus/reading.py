@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from bayleaf.corpus.batches import Batch
 from bayleaf.corpus.guess import check_format
@@ -41,7 +42,7 @@ class Corpus:
     def _labelled(reader: Reader) -> bool:
         return reader.layout.label is not None or reader.path_label is not None
 
-    @property
+    @cached_property
     def total_bytes(self) -> int | None:
         """The size of all inputs, compressed where they are; None if standard input is among them."""
         sizes = [source.size() for source in self._sources]
@@ -118,46 +119,34 @@ def open_corpus(
 ) -> Corpus:
     """Open files, folders, patterns or "-" (standard input) as a stream of batches of columns.
 
-    Parameters
-    ----------
-    *inputs
-        Files (compressed or not), folders, patterns such as ``"mail/*.tsv"``, or ``"-"``.
-    format
-        One of `FORMATS`; None guesses from name and content (see `Corpus.format`).
-    text, label
-        Names, or numbers from 1, of the text column or columns and of the label column. `label` may also be
-        "folder" or "file" (the name of the file's folder, or its own), or a regular expression with one
-        group that is searched in the path, such as ``"(ham|spam)"``.
-    header
-        Whether the first row of a table names its columns; None guesses.
-    encoding, on_error
-        How bytes become text, and what to do with a row that is undecodable or malformed: "stop" with a
-        `CorpusError`, "skip" and count it, or "replace" what cannot be decoded (malformed rows still stop).
-    labelled
-        True requires labels; False ignores them; None takes them where they are.
-    table
-        True does without a text column.
-    taxonomy, rank
-        For FASTA: the file of names and lineages, and the rank ("genus", or a number) that is the label.
-    batch_bytes
-        About how many bytes of input make a batch.
-    interactive
-        True yields what has come, down to a single line, instead of waiting for a full batch.
+    format: one of `FORMATS`; None guesses from name and content (see `Corpus.format`).
+    text, label: names, or numbers from 1, of the text column or columns and of the label column. `label` may
+        also be "folder" or "file" (the name of the file's folder, or its own), or a regular expression with
+        one group that is searched in the path, such as ``"(ham|spam)"``.
+    header: whether the first row of a table names its columns; None guesses.
+    encoding, on_error: how bytes become text, and what to do with a row that is undecodable or malformed:
+        "stop" with a `CorpusError`, "skip" and count it, or "replace" what cannot be decoded.
+    labelled: True requires labels; False ignores them; None takes them where they are.
+    table: True does without a text column.
+    taxonomy, rank: for FASTA, the file of names and lineages, and the rank ("genus" or 6) that is the label.
+    batch_bytes: about how many bytes of input make a batch.
+    interactive: True yields what has come, down to a single line, instead of waiting for a full batch.
     """
-    texts = () if text is None else (text,) if isinstance(text, str | int) else tuple(text)
     check_format(format)
+    texts = () if text is None else (text,) if isinstance(text, str | int) else tuple(text)
+    names, rule = tuple(map(str, texts)), None if label is None else str(label)
     settings = Settings(
-        format=format,
-        text=tuple(map(str, texts)),
-        label=None if label is None else str(label),
-        header=header,
-        encoding=encoding,
-        on_error=on_error,
-        labelled=labelled,
-        table=table,
-        taxonomy=taxonomy,
-        rank=rank,
-        batch_bytes=batch_bytes,
-        interactive=interactive,
+        format,
+        names,
+        rule,
+        header,
+        encoding,
+        on_error,
+        labelled,
+        table,
+        taxonomy,
+        rank,
+        batch_bytes,
+        interactive,
     )
     return Corpus(expanded(inputs, settings), settings)
