@@ -1,0 +1,383 @@
+//! Bytes to word tokens: blocks of 64 bytes become a bit mask of word bytes, lower-cased in the same step, and
+//! the borders of tokens are bit tricks on the mask. The block path, the portable path and the path of
+//! non-ASCII text give the same tokens.
+
+use std::fmt;
+
+use crate::characters::{CharacterSet, lower_into, word_characters};
+
+pub const BLOCK: usize = 64;
+/// Zero bytes behind every document, so that 16 bytes can be loaded at any token's start.
+const PAD: usize = 16;
+
+/// How words are cut from text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordRules {
+    pub lower: bool,
+    pub marks: bool,
+    pub min_length: usize,
+    pub max_length: usize,
+    pub max_bytes: usize,
+}
+
+/// A document that cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextError {
+    NotUtf8 { document: usize, byte: usize },
+    TooLong { document: usize, bytes: usize },
+}
+
+impl TextError {
+    pub fn document(&self) -> usize {
+        match *self {
+            Self::NotUtf8 { document, .. } | Self::TooLong { document, .. } => document,
+        }
+    }
+
+    pub fn in_document(self, document: usize) -> Self {
+        match self {
+            Self::NotUtf8 { byte, .. } => Self::NotUtf8 { document, byte },
+            Self::TooLong { bytes, .. } => Self::TooLong { document, bytes },
+        }
+    }
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUtf8 { document, byte } => write!(
+                f,
+                "Document {document} is not UTF-8: byte {byte} does not belong there. Decode it with its own encoding first."
+            ),
+            Self::TooLong { document, bytes } => write!(
+                f,
+                "Document {document} has {bytes} bytes; a single document may have at most {MAX_BYTES}. Cut it in pieces."
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TextError {}
+
+/// Token borders are 32-bit numbers.
+pub const MAX_BYTES: usize = 1 << 31;
+
+/// The lower-cased text of some documents and the borders of their tokens.
+#[derive(Default)]
+pub struct Tokens {
+    pub text: Vec<u8>,
+    pub starts: Vec<u32>,
+    pub ends: Vec<u32>,
+    masks: Vec<Mask>,
+    lowered: Vec<u8>,
+}
+
+/// One bit a byte of a block: is it part of a word (ASCII only), is it outside ASCII?
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+struct Mask {
+    word: u64,
+    high: u64,
+}
+
+impl Tokens {
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.starts.clear();
+        self.ends.clear();
+    }
+
+    /// Append the words of one document; `trusted` says that its bytes are known to be UTF-8.
+    pub fn add_words(&mut self, source: &[u8], trusted: bool, rules: &WordRules) -> Result<(), TextError> {
+        let begin = self.text.len();
+        if !self.classify(source, rules.lower) {
+            return self.emit(begin, rules, false);
+        }
+        let source = checked(source, trusted)?;
+        if rules.lower {
+            let mut lowered = std::mem::take(&mut self.lowered);
+            lowered.clear();
+            lower_into(source, &mut lowered, None);
+            self.text.truncate(begin);
+            self.classify(&lowered, false);
+            self.lowered = lowered;
+        }
+        self.mark_beyond_ascii(begin, word_characters(rules.marks));
+        self.emit(begin, rules, true)
+    }
+
+    /// Copy (and lower-case) a document behind the others and compute its masks. True if it has a non-ASCII byte.
+    fn classify(&mut self, source: &[u8], lower: bool) -> bool {
+        let begin = self.text.len();
+        let blocks = source.len().div_ceil(BLOCK);
+        self.text.resize(begin + blocks * BLOCK + PAD, 0);
+        self.masks.clear();
+        self.masks.resize(blocks, Mask::default());
+        let high = classify(source, &mut self.text[begin..], &mut self.masks, lower);
+        self.text.truncate(begin + source.len());
+        self.text.resize(begin + source.len() + PAD, 0);
+        high
+    }
+
+    fn mark_beyond_ascii(&mut self, begin: usize, words: &CharacterSet) {
+        for block in 0..self.masks.len() {
+            let mut high = self.masks[block].high;
+            while high != 0 {
+                let at = block * BLOCK + high.trailing_zeros() as usize;
+                high &= high - 1;
+                let Some((character, width)) = decode(&self.text[begin + at..]) else { continue };
+                if words.contains(character) {
+                    for byte in at..at + width {
+                        self.masks[byte / BLOCK].word |= 1 << (byte % BLOCK);
+                    }
+                }
+            }
+        }
+    }
+
+    fn emit(&mut self, begin: usize, rules: &WordRules, beyond_ascii: bool) -> Result<(), TextError> {
+        if self.text.len() > MAX_BYTES {
+            return Err(TextError::TooLong { document: 0, bytes: self.text.len() - begin });
+        }
+        let first = self.starts.len();
+        borders(&self.masks, begin as u32, &mut self.starts, &mut self.ends);
+        if self.ends.len() < self.starts.len() {
+            self.ends.push((self.text.len() - PAD) as u32);
+        }
+        if rules.min_length > 1 || rules.max_length < usize::MAX || rules.max_bytes < self.text.len() - begin
+        {
+            self.keep_lengths(first, rules, beyond_ascii);
+        }
+        Ok(())
+    }
+
+    fn keep_lengths(&mut self, first: usize, rules: &WordRules, beyond_ascii: bool) {
+        let mut kept = first;
+        for i in first..self.starts.len() {
+            let (start, end) = (self.starts[i], self.ends[i]);
+            let token = &self.text[start as usize..end as usize];
+            let length = if beyond_ascii { characters_in(token) } else { token.len() };
+            if (rules.min_length..=rules.max_length).contains(&length) && token.len() <= rules.max_bytes {
+                (self.starts[kept], self.ends[kept]) = (start, end);
+                kept += 1;
+            }
+        }
+        self.starts.truncate(kept);
+        self.ends.truncate(kept);
+    }
+}
+
+/// The document as a string, unless it is not UTF-8.
+pub fn checked(source: &[u8], trusted: bool) -> Result<&str, TextError> {
+    if trusted {
+        // SAFETY: `trusted` is set only for bytes that Python handed out as the UTF-8 of a `str`.
+        return Ok(unsafe { std::str::from_utf8_unchecked(source) });
+    }
+    std::str::from_utf8(source).map_err(|error| TextError::NotUtf8 { document: 0, byte: error.valid_up_to() })
+}
+
+#[inline]
+fn characters_in(token: &[u8]) -> usize {
+    token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}
+
+/// The character at the head of valid UTF-8; nothing for a continuation byte.
+#[inline]
+fn decode(bytes: &[u8]) -> Option<(char, usize)> {
+    let at = |i: usize| u32::from(bytes[i] & 0x3F);
+    let (code, width) = match bytes[0] {
+        0xC0..=0xDF => ((u32::from(bytes[0]) & 0x1F) << 6 | at(1), 2),
+        0xE0..=0xEF => ((u32::from(bytes[0]) & 0x0F) << 12 | at(1) << 6 | at(2), 3),
+        0xF0..=0xFF => ((u32::from(bytes[0]) & 0x07) << 18 | at(1) << 12 | at(2) << 6 | at(3), 4),
+        _ => return None,
+    };
+    char::from_u32(code).map(|character| (character, width))
+}
+
+/// Where runs of ones begin and end, as positions from `begin`.
+fn borders(masks: &[Mask], begin: u32, starts: &mut Vec<u32>, ends: &mut Vec<u32>) {
+    let mut carry = 0;
+    let mut base = begin;
+    for mask in masks {
+        let word = mask.word;
+        let shifted = word << 1 | carry;
+        push_bits(word & !shifted, base, starts);
+        push_bits(shifted & !word, base, ends);
+        carry = word >> 63;
+        base += BLOCK as u32;
+    }
+}
+
+#[inline(always)]
+fn push_bits(mut bits: u64, base: u32, out: &mut Vec<u32>) {
+    let count = bits.count_ones() as usize;
+    let length = out.len();
+    if out.capacity() - length < BLOCK {
+        out.reserve(BLOCK * 16);
+    }
+    // SAFETY: at most 64 numbers are written into the 64 that are reserved, all of them before the length grows.
+    unsafe {
+        let mut at = out.as_mut_ptr().add(length);
+        while bits != 0 {
+            at.write(base + bits.trailing_zeros());
+            at = at.add(1);
+            bits &= bits - 1;
+        }
+        out.set_len(length + count);
+    }
+}
+
+/// Copy `source` to `out` (a whole number of blocks), lower-casing ASCII if asked, and classify its bytes.
+fn classify(source: &[u8], out: &mut [u8], masks: &mut [Mask], lower: bool) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has just said that it knows these instructions.
+        return unsafe { avx2::classify(source, out, masks, lower) };
+    }
+    portable(source, out, masks, lower)
+}
+
+fn portable(source: &[u8], out: &mut [u8], masks: &mut [Mask], lower: bool) -> bool {
+    let mut high = 0;
+    for ((bytes, out), mask) in source.chunks(BLOCK).zip(out.chunks_mut(BLOCK)).zip(masks) {
+        for (i, (&byte, out)) in bytes.iter().zip(out).enumerate() {
+            *out = if lower { byte.to_ascii_lowercase() } else { byte };
+            mask.word |= u64::from(byte.is_ascii_alphanumeric() || byte == b'_') << i;
+            mask.high |= u64::from(byte >> 7) << i;
+        }
+        high |= mask.high;
+    }
+    high != 0
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::{BLOCK, Mask};
+
+    #[target_feature(enable = "avx2")]
+    pub fn classify(source: &[u8], out: &mut [u8], masks: &mut [Mask], lower: bool) -> bool {
+        let case_bit = if lower { 0x20 } else { 0 };
+        let mut high = 0;
+        let (blocks, rest) = source.as_chunks::<BLOCK>();
+        let (outs, tail) = out.as_chunks_mut::<BLOCK>();
+        for ((block, out), mask) in blocks.iter().zip(outs.iter_mut()).zip(masks.iter_mut()) {
+            *mask = classify_block(block, out, case_bit);
+            high |= mask.high;
+        }
+        if !rest.is_empty() {
+            let mut block = [0; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            let mut lowered = [0; BLOCK];
+            let mask = classify_block(&block, &mut lowered, case_bit);
+            high |= mask.high;
+            masks[blocks.len()] = mask;
+            match outs.get_mut(blocks.len()) {
+                Some(out) => *out = lowered,
+                None => tail[..rest.len()].copy_from_slice(&lowered[..rest.len()]),
+            }
+        }
+        high != 0
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn classify_block(block: &[u8; BLOCK], out: &mut [u8; BLOCK], case_bit: i8) -> Mask {
+        // SAFETY: both arrays hold 64 bytes; the loads and stores are unaligned ones.
+        unsafe {
+            let low = _mm256_loadu_si256(block.as_ptr().cast());
+            let up = _mm256_loadu_si256(block.as_ptr().add(32).cast());
+            let (low_lowered, low_word) = classify_half(low, case_bit);
+            let (up_lowered, up_word) = classify_half(up, case_bit);
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), low_lowered);
+            _mm256_storeu_si256(out.as_mut_ptr().add(32).cast(), up_lowered);
+            let high = u64::from(_mm256_movemask_epi8(low) as u32)
+                | u64::from(_mm256_movemask_epi8(up) as u32) << 32;
+            Mask { word: u64::from(low_word) | u64::from(up_word) << 32, high }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn classify_half(bytes: __m256i, case_bit: i8) -> (__m256i, u32) {
+        let upper = within(bytes, b'A', 25);
+        let letter = within(_mm256_or_si256(bytes, _mm256_set1_epi8(0x20)), b'a', 25);
+        let digit = within(bytes, b'0', 9);
+        let underscore = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'_' as i8));
+        let word = _mm256_or_si256(_mm256_or_si256(letter, digit), underscore);
+        let lowered = _mm256_or_si256(bytes, _mm256_and_si256(upper, _mm256_set1_epi8(case_bit)));
+        (lowered, _mm256_movemask_epi8(word) as u32)
+    }
+
+    /// All ones where `first <= byte <= first + span`.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn within(bytes: __m256i, first: u8, span: i8) -> __m256i {
+        let shifted = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first as i8));
+        _mm256_cmpeq_epi8(_mm256_min_epu8(shifted, _mm256_set1_epi8(span)), shifted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const RULES: WordRules =
+        WordRules { lower: true, marks: false, min_length: 1, max_length: usize::MAX, max_bytes: usize::MAX };
+
+    fn words(text: &str, rules: &WordRules) -> Vec<String> {
+        let mut tokens = Tokens::default();
+        tokens.add_words(b"a first document", true, rules).unwrap_or_default();
+        let first = tokens.starts.len();
+        assert_eq!(tokens.add_words(text.as_bytes(), false, rules), Ok(()));
+        (first..tokens.starts.len())
+            .map(|i| &tokens.text[tokens.starts[i] as usize..tokens.ends[i] as usize])
+            .map(|token| String::from_utf8_lossy(token).into_owned())
+            .collect()
+    }
+
+    fn one_by_one(text: &str, rules: &WordRules) -> Vec<String> {
+        let set = word_characters(rules.marks);
+        let text = if rules.lower { text.to_lowercase() } else { text.to_owned() };
+        text.split(|c| !set.contains(c))
+            .filter(|word| !word.is_empty() && word.len() <= rules.max_bytes)
+            .filter(|word| (rules.min_length..=rules.max_length).contains(&word.chars().count()))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_path_cuts_the_same_words(text in "\\PC*|[ -~]*|[a-zA-Z _éΣİ漢\u{301}]*", lower: bool, marks: bool,
+                                          min_length in 0usize..4, span in 0usize..20) {
+            let rules = WordRules { lower, marks, min_length, max_length: min_length + span, max_bytes: 24 };
+            prop_assert_eq!(words(&text, &rules), one_by_one(&text, &rules));
+        }
+
+        #[test]
+        fn the_block_path_and_the_portable_path_agree(bytes in prop::collection::vec(any::<u8>(), 0..300), lower: bool) {
+            let blocks = bytes.len().div_ceil(BLOCK);
+            let (mut out, mut masks) = (vec![0; blocks * BLOCK], vec![Mask::default(); blocks]);
+            let (mut portable_out, mut portable_masks) = (out.clone(), masks.clone());
+            let high = classify(&bytes, &mut out, &mut masks, lower);
+            prop_assert_eq!(high, portable(&bytes, &mut portable_out, &mut portable_masks, lower));
+            prop_assert_eq!(out, portable_out);
+            prop_assert_eq!(masks, portable_masks);
+        }
+
+        #[test]
+        fn no_bytes_break_it(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut tokens = Tokens::default();
+            let valid = std::str::from_utf8(&bytes);
+            match tokens.add_words(&bytes, false, &RULES) {
+                Ok(()) => prop_assert!(valid.is_ok()),
+                Err(error) => {
+                    let byte = valid.map_or_else(|error| error.valid_up_to(), |_| usize::MAX);
+                    prop_assert_eq!(error, TextError::NotUtf8 { document: 0, byte });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a character is: part of a word, white space, and its lower case. Python's answers, so that bayleaf
+//! and `re` cut the same text at the same places.
+
+use std::sync::OnceLock;
+
+use regex_syntax::hir::{Class, HirKind};
+
+/// One bit a code point.
+pub struct CharacterSet(Vec<u64>);
+
+impl CharacterSet {
+    fn of(pattern: &str) -> Self {
+        let mut bits = vec![0u64; 0x11_0000 / 64];
+        if let Ok(hir) = regex_syntax::parse(pattern)
+            && let HirKind::Class(Class::Unicode(class)) = hir.kind()
+        {
+            for range in class.ranges() {
+                for code in u32::from(range.start())..=u32::from(range.end()) {
+                    bits[code as usize / 64] |= 1 << (code % 64);
+                }
+            }
+        }
+        Self(bits)
+    }
+
+    #[inline]
+    pub fn contains(&self, character: char) -> bool {
+        let code = character as usize;
+        self.0[code / 64] >> (code % 64) & 1 == 1
+    }
+}
+
+/// The characters of words: letters, digits and the underscore, as Python's `\w`; with `marks` the combining
+/// marks too, without which Hindi falls into single letters and a decomposed é is torn apart.
+pub fn word_characters(marks: bool) -> &'static CharacterSet {
+    static WITH_MARKS: OnceLock<CharacterSet> = OnceLock::new();
+    static AS_PYTHON: OnceLock<CharacterSet> = OnceLock::new();
+    if marks {
+        WITH_MARKS.get_or_init(|| CharacterSet::of(r"[\p{L}\p{M}\p{N}_]"))
+    } else {
+        AS_PYTHON.get_or_init(|| CharacterSet::of(r"[\p{L}\p{N}_]"))
+    }
+}
+
+/// Python's `str.isspace`: Unicode's white space and the four ASCII separators.
+#[inline]
+pub fn is_space(character: char) -> bool {
+    character.is_whitespace() || ('\x1c'..='\x1f').contains(&character)
+}
+
+fn is_cased(character: char) -> bool {
+    character.is_lowercase() || character.is_uppercase() || is_titlecase(character)
+}
+
+fn is_titlecase(character: char) -> bool {
+    static TITLE: OnceLock<CharacterSet> = OnceLock::new();
+    TITLE.get_or_init(|| CharacterSet::of(r"\p{Lt}")).contains(character)
+}
+
+/// Characters that do not end a word for the rule of the final sigma.
+fn is_case_ignorable(character: char) -> bool {
+    static IGNORABLE: OnceLock<CharacterSet> = OnceLock::new();
+    const PUNCTUATION: &str = "'.:^`¨\u{ad}·\u{387}\u{55f}\u{5f4}\u{2018}\u{2019}\u{2024}\u{2027}\u{fe13}\u{fe52}\u{fe55}\u{ff07}\u{ff0e}\u{ff1a}";
+    IGNORABLE.get_or_init(|| CharacterSet::of(r"[\p{Mn}\p{Me}\p{Cf}\p{Lm}\p{Sk}]")).contains(character)
+        || PUNCTUATION.contains(character)
+}
+
+/// A capital sigma at the end of a word becomes ς.
+fn lower_sigma(before: &str, after: &str) -> char {
+    let starts_word = before.chars().rev().find(|&c| !is_case_ignorable(c)).is_some_and(is_cased);
+    let goes_on = after.chars().find(|&c| !is_case_ignorable(c)).is_some_and(is_cased);
+    if starts_word && !goes_on { 'ς' } else { 'σ' }
+}
+
+/// Append the lower case of `source`, as Python's `str.lower`; `origin` receives, for every byte written, the
+/// byte of `source` where its character begins.
+pub fn lower_into(source: &str, out: &mut Vec<u8>, mut origin: Option<&mut Vec<u32>>) {
+    let mut buffer = [0; 4];
+    for (at, character) in source.char_indices() {
+        let before = out.len();
+        if character.is_ascii() {
+            out.push((character as u8).to_ascii_lowercase());
+        } else if character == 'Σ' {
+            let lower = lower_sigma(&source[..at], &source[at + 2..]);
+            out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
+        } else {
+            for lower in character.to_lowercase() {
+                out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
+            }
+        }
+        if let Some(origin) = origin.as_deref_mut() {
+            origin.extend(std::iter::repeat_n(at as u32, out.len() - before));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lower(source: &str) -> String {
+        let mut out = Vec::new();
+        lower_into(source, &mut out, None);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn lower_case_agrees_with_the_standard_library() {
+        for text in ["ΑΣ ΑΣΑ Σ", "İSTANBUL", "Straße ÀÉ", "ΌΣΟΣ.", "K Å"] {
+            assert_eq!(lower(text), text.to_lowercase());
+        }
+    }
+
+    #[test]
+    fn marks_belong_to_words_only_when_asked_for() {
+        assert!(word_characters(true).contains('\u{301}'));
+        assert!(!word_characters(false).contains('\u{301}'));
+        assert!(word_characters(false).contains('é') && !word_characters(true).contains('—'));
+    }
+}

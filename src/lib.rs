@@ -1,0 +1,13 @@
+//! The core of bayleaf: text to tokens, tokens to integer counts, counts and weights to scores.
+
+mod analyze;
+mod characters;
+mod export;
+mod letters;
+mod lexicon;
+mod numbering;
+mod parts;
+mod python;
+mod read;
+mod score;
+mod tally;

@@ -1,0 +1,229 @@
+//! Documents as Python hands them over, borrowed without a copy: strings and bytes in a list, Arrow arrays, or
+//! slices of one buffer.
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_schema::DataType;
+use numpy::PyReadonlyArray1;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyList, PyString, PyTuple};
+
+use crate::read::Document;
+
+/// Keeps what the documents point into alive.
+enum Owner {
+    Object(#[allow(dead_code, reason = "holds a reference")] Py<PyAny>),
+    Array(#[allow(dead_code, reason = "holds a reference")] ArrayRef),
+    Buffer(#[allow(dead_code, reason = "holds a reference")] PyBuffer<u8>),
+}
+
+/// Documents and their owners.
+pub struct Documents {
+    owners: Vec<Owner>,
+    /// Strings with lone surrogates, which have no UTF-8, with U+FFFD in their place.
+    repaired: Vec<Box<[u8]>>,
+    slices: Vec<Slice>,
+}
+
+#[derive(Clone, Copy)]
+struct Slice {
+    start: *const u8,
+    length: usize,
+    trusted: bool,
+}
+
+impl Documents {
+    pub fn len(&self) -> usize {
+        self.slices.len()
+    }
+
+    pub fn get(&self) -> Vec<Document<'_>> {
+        let document = |slice: &Slice| Document {
+            // SAFETY: every slice points into one of the owners, which live as long as `self` does. Python's
+            // strings and bytes never change, Arrow arrays are immutable, and a buffer is held by its export.
+            bytes: unsafe { std::slice::from_raw_parts(slice.start, slice.length) },
+            trusted: slice.trusted,
+        };
+        self.slices.iter().map(document).collect()
+    }
+
+    fn push(&mut self, bytes: &[u8], trusted: bool) {
+        self.slices.push(Slice { start: bytes.as_ptr(), length: bytes.len(), trusted });
+    }
+
+    fn push_array(&mut self, array: &ArrayRef) -> PyResult<()> {
+        for text in texts(array)? {
+            let text = text.ok_or_else(|| missing(self.slices.len(), "missing"))?;
+            self.push(text, false);
+        }
+        self.owners.push(Owner::Array(array.clone()));
+        Ok(())
+    }
+
+    fn push_object(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(string) = object.cast::<PyString>() {
+            match string.to_str() {
+                Ok(text) => self.push(text.as_bytes(), true),
+                Err(_) => {
+                    let repaired = repair(string)?;
+                    self.push(&repaired, true);
+                    self.repaired.push(repaired);
+                }
+            }
+            return Ok(());
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            self.push(bytes.as_bytes(), false);
+            return Ok(());
+        }
+        Err(missing(self.slices.len(), &describe(object)))
+    }
+}
+
+fn describe(object: &Bound<'_, PyAny>) -> String {
+    let kind = object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string_lossy().into_owned());
+    format!("{} ({kind})", shown.chars().take(60).collect::<String>())
+}
+
+fn missing(document: usize, what: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "Document {document} is {what}, not a string. Give text as str, or as bytes in UTF-8; leave out or fill what is missing."
+    ))
+}
+
+/// The UTF-8 of a string, each lone surrogate replaced by U+FFFD.
+fn repair(string: &Bound<'_, PyString>) -> PyResult<Box<[u8]>> {
+    let encoded = string.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
+    let bytes = encoded.cast::<PyBytes>()?.as_bytes();
+    let units = bytes.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair));
+    let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or('\u{fffd}')).collect();
+    Ok(text.into_bytes().into_boxed_slice())
+}
+
+impl<'py> FromPyObject<'_, 'py> for Documents {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let mut documents = Self { owners: Vec::new(), repaired: Vec::new(), slices: Vec::new() };
+        if object.hasattr("__arrow_c_stream__")? {
+            for array in arrow_stream(&object)? {
+                documents.push_array(&array)?;
+            }
+        } else if object.hasattr("__arrow_c_array__")? {
+            documents.push_array(&arrow_array(&object)?)?;
+        } else if object.hasattr("buffer")? {
+            documents.push_slices(&object)?;
+        } else {
+            documents.push_sequence(&object)?;
+        }
+        Ok(documents)
+    }
+}
+
+impl Documents {
+    fn push_sequence(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        // A tuple of our own keeps the strings alive even if somebody changes the list meanwhile.
+        let tuple = match object.cast::<PyList>() {
+            Ok(list) => list.to_tuple(),
+            Err(_) => object.cast::<PyTuple>()?.clone(),
+        };
+        self.slices.reserve(tuple.len());
+        for item in tuple.iter_borrowed() {
+            self.push_object(&item)?;
+        }
+        self.owners.push(Owner::Object(tuple.into_any().unbind()));
+        Ok(())
+    }
+
+    /// `buffer[starts[i]:ends[i]]` is document i.
+    fn push_slices(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let buffer: PyBuffer<u8> = PyBuffer::get(&object.getattr("buffer")?)?;
+        let starts: PyReadonlyArray1<'_, i64> = object.getattr("starts")?.extract()?;
+        let ends: PyReadonlyArray1<'_, i64> = object.getattr("ends")?.extract()?;
+        if !buffer.is_c_contiguous() || !buffer.readonly() || starts.len()? != ends.len()? {
+            return Err(PyValueError::new_err(
+                "Slices need a contiguous, read-only buffer and as many starts as ends.",
+            ));
+        }
+        let length = buffer.len_bytes();
+        for (&start, &end) in starts.as_array().iter().zip(ends.as_array()) {
+            if start < 0 || end < start || end as usize > length {
+                return Err(PyValueError::new_err(format!(
+                    "Document {} would be bytes {start} to {end} of a buffer of {length}.",
+                    self.slices.len()
+                )));
+            }
+            let start_pointer = buffer.buf_ptr().cast::<u8>().cast_const().wrapping_add(start as usize);
+            self.slices.push(Slice { start: start_pointer, length: (end - start) as usize, trusted: false });
+        }
+        self.owners.push(Owner::Buffer(buffer));
+        Ok(())
+    }
+}
+
+fn arrow_error(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("The Arrow column cannot be read: {error}."))
+}
+
+fn arrow_stream(object: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+    let capsule = object.call_method0("__arrow_c_stream__")?;
+    let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
+    // SAFETY: the name says that the capsule holds a stream; it is moved out, as the protocol wants.
+    let reader = unsafe { ArrayStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr()) };
+    reader.map_err(arrow_error)?.map(|array| array.map_err(arrow_error)).collect()
+}
+
+fn arrow_array(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
+        object.call_method0("__arrow_c_array__")?.extract()?;
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: the names say what the capsules hold; the array is moved out, as the protocol wants.
+    let array = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
+    Ok(make_array(array.map_err(arrow_error)?))
+}
+
+type Texts<'a> = Box<dyn Iterator<Item = Option<&'a [u8]>> + 'a>;
+
+fn texts(array: &ArrayRef) -> PyResult<Texts<'_>> {
+    Ok(match array.data_type() {
+        DataType::Utf8 => Box::new(array.as_string::<i32>().iter().map(|text| text.map(str::as_bytes))),
+        DataType::LargeUtf8 => Box::new(array.as_string::<i64>().iter().map(|text| text.map(str::as_bytes))),
+        DataType::Utf8View => Box::new(array.as_string_view().iter().map(|text| text.map(str::as_bytes))),
+        DataType::Binary => Box::new(array.as_binary::<i32>().iter()),
+        DataType::LargeBinary => Box::new(array.as_binary::<i64>().iter()),
+        DataType::BinaryView => Box::new(array.as_binary_view().iter()),
+        DataType::Dictionary(key, _) => match key.as_ref() {
+            DataType::Int8 => repeated::<Int8Type>(array)?,
+            DataType::Int16 => repeated::<Int16Type>(array)?,
+            DataType::Int32 => repeated::<Int32Type>(array)?,
+            DataType::Int64 => repeated::<Int64Type>(array)?,
+            DataType::UInt8 => repeated::<UInt8Type>(array)?,
+            DataType::UInt16 => repeated::<UInt16Type>(array)?,
+            DataType::UInt32 => repeated::<UInt32Type>(array)?,
+            _ => repeated::<UInt64Type>(array)?,
+        },
+        DataType::Null if array.is_empty() => Box::new(std::iter::empty()),
+        other => {
+            return Err(PyTypeError::new_err(format!(
+                "The column has the type {other}, not text. Convert it to strings."
+            )));
+        }
+    })
+}
+
+/// A dictionary-encoded column: each text is stored once.
+fn repeated<K: ArrowDictionaryKeyType>(array: &ArrayRef) -> PyResult<Texts<'_>> {
+    let dictionary = array.as_dictionary::<K>();
+    let values: Vec<Option<&[u8]>> = texts(dictionary.values())?.collect();
+    Ok(Box::new(dictionary.keys_iter().map(move |key| key.and_then(|key| values[key]))))
+}

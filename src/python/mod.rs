@@ -1,0 +1,443 @@
+//! The only module that names Python. It converts, releases the GIL, delegates, and decides nothing.
+
+mod documents;
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use crate::analyze::WordRules;
+use crate::export::{Arrays, Damaged, export, restore};
+use crate::lexicon::Lexicon;
+use crate::numbering::Frozen;
+use crate::parts::{Part, parts};
+use crate::read::{Analysis, Normalizer, ReadError};
+use crate::score::{Linear, Scorer, Value};
+use crate::tally::{Context, Tally, TallyError};
+use documents::Documents;
+
+pyo3::create_exception!(
+    _core,
+    NotLearned,
+    PyValueError,
+    "These documents were not learned: (term or None, class number)."
+);
+
+impl From<TallyError> for PyErr {
+    fn from(error: TallyError) -> Self {
+        match error {
+            TallyError::Read(ReadError::Normalizer(error)) => match error.downcast::<PyErr>() {
+                Ok(error) => *error,
+                Err(error) => PyValueError::new_err(error.to_string()),
+            },
+            TallyError::NotLearned { term, class } => NotLearned::new_err((term, class)),
+            TallyError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            other => PyValueError::new_err(other.to_string()),
+        }
+    }
+}
+
+impl From<Damaged> for PyErr {
+    fn from(error: Damaged) -> Self {
+        PyValueError::new_err(error.to_string())
+    }
+}
+
+/// A Python function from a list of forms to a list of words, of which some may be None.
+struct PyNormalizer(Py<PyAny>);
+
+impl Normalizer for PyNormalizer {
+    fn normalize(&self, forms: &[&str]) -> Result<Vec<Option<String>>, Box<dyn Error + Send + Sync>> {
+        Python::attach(|py| -> PyResult<Vec<Option<String>>> {
+            let words = self.0.bind(py).call1((PyList::new(py, forms)?,))?;
+            let words = words
+                .cast_into::<PyList>()
+                .map_err(|_| PyTypeError::new_err("The normalizer must return a list."))?;
+            if words.len() != forms.len() {
+                let message =
+                    format!("The normalizer got {} forms and returned {} words.", forms.len(), words.len());
+                return Err(PyValueError::new_err(message));
+            }
+            words.iter().zip(forms).map(|(word, form)| word_of(&word, form)).collect()
+        })
+        .map_err(Into::into)
+    }
+}
+
+fn word_of(word: &Bound<'_, PyAny>, form: &str) -> PyResult<Option<String>> {
+    if word.is_none() {
+        return Ok(None);
+    }
+    match word.cast::<PyString>() {
+        Ok(word) => Ok(Some(word.to_string_lossy().into_owned())),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "The normalizer must return a string or None for each form, but for {form:?} it returned {}.",
+            word.get_type().name()?
+        ))),
+    }
+}
+
+#[pyclass(frozen, module = "bayleaf._core")]
+struct Analyzer {
+    analysis: Analysis,
+    normalizer: Option<PyNormalizer>,
+}
+
+impl Analyzer {
+    fn normalizer(&self) -> Option<&dyn Normalizer> {
+        self.normalizer.as_ref().map(|normalizer| normalizer as &dyn Normalizer)
+    }
+
+    /// Run with the GIL released, looking for Ctrl-C now and then.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Context) -> Result<T, TallyError> + Send,
+    ) -> PyResult<T> {
+        let interrupt = Mutex::new(None);
+        let interrupted = || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => lock(&interrupt).is_some(),
+            Err(error) => {
+                *lock(&interrupt) = Some(error);
+                true
+            }
+        };
+        let normalizer = self.normalizer();
+        let context = Context { analysis: &self.analysis, normalizer, interrupted: &interrupted };
+        let result = py.detach(|| work(&context));
+        match lock(&interrupt).take() {
+            Some(error) => Err(error),
+            None => Ok(result?),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[pymethods]
+impl Analyzer {
+    #[staticmethod]
+    #[pyo3(signature = (shortest, longest, *, lower, marks, min_length, max_length, max_bytes, normalizer))]
+    #[allow(clippy::too_many_arguments, reason = "one argument for each rule, all of them by name")]
+    fn words(
+        shortest: usize,
+        longest: usize,
+        lower: bool,
+        marks: bool,
+        min_length: usize,
+        max_length: Option<usize>,
+        max_bytes: usize,
+        normalizer: Option<Py<PyAny>>,
+    ) -> Self {
+        let max_length = max_length.unwrap_or(usize::MAX);
+        let rules = WordRules { lower, marks, min_length, max_length, max_bytes };
+        Self {
+            analysis: Analysis::Words { rules, shortest, longest },
+            normalizer: normalizer.map(PyNormalizer),
+        }
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (shortest, longest, *, lower, within_words))]
+    fn letters(shortest: usize, longest: usize, lower: bool, within_words: bool) -> Self {
+        Self { analysis: Analysis::Letters { lower, within_words, shortest, longest }, normalizer: None }
+    }
+
+    #[staticmethod]
+    fn bytes(shortest: usize, longest: usize) -> Self {
+        Self { analysis: Analysis::Bytes { shortest, longest }, normalizer: None }
+    }
+
+    /// The terms of a text with their places.
+    fn parts(&self, text: &str) -> PyResult<Vec<(String, usize, usize)>> {
+        let lexicon = Lexicon::default();
+        let parts = parts(text, &self.analysis, self.normalizer(), &mut Frozen::new(&lexicon, false));
+        let parts = parts.map_err(TallyError::Read)?;
+        let places = Characters::of(text);
+        Ok(parts.into_iter().map(|part| places.located(part)).collect())
+    }
+}
+
+/// Byte positions in a text as character positions, which is how Python counts.
+struct Characters(Option<Vec<u32>>);
+
+impl Characters {
+    fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self(None);
+        }
+        let mut seen = 0;
+        let starts = text.bytes().map(|byte| {
+            seen += u32::from(byte & 0xC0 != 0x80);
+            seen - 1
+        });
+        let mut positions: Vec<u32> = starts.collect();
+        positions.push(seen);
+        Self(Some(positions))
+    }
+
+    fn at(&self, byte: usize) -> usize {
+        self.0.as_ref().map_or(byte, |positions| positions[byte] as usize)
+    }
+
+    fn located(&self, part: Part) -> (String, usize, usize) {
+        (String::from_utf8_lossy(&part.term).into_owned(), self.at(part.start), self.at(part.end))
+    }
+}
+
+#[pyclass(frozen, module = "bayleaf._core", name = "Tally")]
+struct PyTally {
+    analyzer: Py<Analyzer>,
+    tally: Mutex<Tally>,
+}
+
+impl PyTally {
+    fn check(&self, documents: &Documents, classes: &[u32]) -> PyResult<()> {
+        if documents.len() == classes.len() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!(
+            "There are {} documents and {} classes; each document needs one.",
+            documents.len(),
+            classes.len()
+        )))
+    }
+}
+
+#[pymethods]
+impl PyTally {
+    #[new]
+    fn new(analyzer: Py<Analyzer>) -> Self {
+        Self { analyzer, tally: Mutex::default() }
+    }
+
+    fn add(
+        &self,
+        py: Python<'_>,
+        documents: Documents,
+        classes: PyReadonlyArray1<'_, u32>,
+        threads: usize,
+    ) -> PyResult<()> {
+        let classes = classes.as_slice()?;
+        self.check(&documents, classes)?;
+        let documents = documents.get();
+        let analyzer = self.analyzer.get();
+        analyzer.run(py, |context| lock(&self.tally).add(context, &documents, classes, threads))
+    }
+
+    fn subtract(
+        &self,
+        py: Python<'_>,
+        documents: Documents,
+        classes: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<()> {
+        let classes = classes.as_slice()?;
+        self.check(&documents, classes)?;
+        let documents = documents.get();
+        self.analyzer.get().run(py, |context| lock(&self.tally).subtract(context, &documents, classes))
+    }
+
+    fn merge(&self, py: Python<'_>, other: &Self, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+        let classes = classes.as_slice()?;
+        if std::ptr::eq(self, other) {
+            return Err(PyValueError::new_err("A tally cannot be merged with itself; copy it first."));
+        }
+        Ok(py.detach(|| lock(&self.tally).merge(&mut lock(&other.tally), classes))?)
+    }
+
+    fn export<'py>(
+        &self,
+        py: Python<'py>,
+        order: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
+        let order = order.as_slice()?;
+        let (arrays, nodes) = py.detach(|| export(&mut lock(&self.tally), order));
+        Ok((arrays.into_dict(py)?, nodes.into_pyarray(py).into_any()))
+    }
+
+    #[staticmethod]
+    fn restore(py: Python<'_>, analyzer: Py<Analyzer>, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let arrays = Arrays::from_dict(arrays)?;
+        let tally = py.detach(|| restore(&arrays))?;
+        Ok(Self { analyzer, tally: Mutex::new(tally) })
+    }
+
+    #[pyo3(signature = (value, nodes, linear))]
+    fn scorer(
+        &self,
+        py: Python<'_>,
+        value: &str,
+        nodes: PyReadonlyArray1<'_, u32>,
+        linear: &Bound<'_, PyDict>,
+    ) -> PyResult<PyScorer> {
+        let value = match value {
+            "count" => Value::Count,
+            "binary" => Value::Binary,
+            "share" => Value::Share,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "A value is count, binary or share, not {other:?}."
+                )));
+            }
+        };
+        let linear = linear_of(linear, nodes.len()?)?;
+        let nodes = nodes.as_slice()?;
+        let lexicon: Arc<Lexicon> = lock(&self.tally).view().0.clone();
+        if nodes.iter().any(|&node| node >= lexicon.nodes) {
+            return Err(PyValueError::new_err("The nodes are not those of this tally."));
+        }
+        let analyzer = self.analyzer.clone_ref(py);
+        Ok(py.detach(|| PyScorer::new(analyzer, lexicon, value, linear, nodes)))
+    }
+}
+
+fn array<'py, T: numpy::Element>(arrays: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Vec<T>>> {
+    let Some(found) = arrays.get_item(name)?.filter(|found| !found.is_none()) else { return Ok(None) };
+    let found: PyReadonlyArray1<'py, T> = found
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("The array {name:?} has the wrong type or shape.")))?;
+    Ok(Some(found.to_vec()?))
+}
+
+fn needed<T: numpy::Element>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
+    array(arrays, name)?.ok_or_else(|| PyValueError::new_err(format!("The array {name:?} is missing.")))
+}
+
+fn linear_of(arrays: &Bound<'_, PyDict>, terms: usize) -> PyResult<Linear> {
+    let linear = Linear {
+        bias: needed(arrays, "bias")?,
+        base: needed(arrays, "base")?,
+        unseen: array(arrays, "unseen")?,
+        offset: array(arrays, "offset")?,
+        scale: array(arrays, "scale")?,
+        class_ends: needed(arrays, "class_ends")?,
+        term: needed(arrays, "term")?,
+        differences: needed(arrays, "differences")?,
+    };
+    let classes = linear.bias.len();
+    let fits = linear.base.len() == classes
+        && linear.class_ends.len() == classes
+        && linear.unseen.as_ref().is_none_or(|unseen| unseen.len() == classes)
+        && [&linear.offset, &linear.scale]
+            .iter()
+            .all(|array| array.as_ref().is_none_or(|array| array.len() == terms))
+        && linear.class_ends.is_sorted()
+        && linear.class_ends.last().map_or(0, |&end| end) == linear.term.len() as u64
+        && linear.differences.len() == linear.term.len()
+        && linear.term.iter().all(|&term| (term as usize) < terms);
+    if fits { Ok(linear) } else { Err(PyValueError::new_err("The arrays of weights do not fit each other.")) }
+}
+
+impl Arrays {
+    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("words", self.words.into_pyarray(py))?;
+        dict.set_item("word_ends", self.word_ends.into_pyarray(py))?;
+        dict.set_item("pairs", self.pairs.into_pyarray(py))?;
+        dict.set_item("terms", self.terms.into_pyarray(py))?;
+        dict.set_item("class_documents", self.class_documents.into_pyarray(py))?;
+        dict.set_item("class_ends", self.class_ends.into_pyarray(py))?;
+        dict.set_item("term", self.term.into_pyarray(py))?;
+        dict.set_item("documents", self.documents.into_pyarray(py))?;
+        dict.set_item("occurrences", self.occurrences.into_pyarray(py))?;
+        dict.set_item("shares_whole", self.shares_whole.into_pyarray(py))?;
+        dict.set_item("shares_part", self.shares_part.into_pyarray(py))?;
+        Ok(dict)
+    }
+
+    fn from_dict(arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        Ok(Self {
+            words: needed(arrays, "words")?,
+            word_ends: needed(arrays, "word_ends")?,
+            pairs: needed(arrays, "pairs")?,
+            terms: needed(arrays, "terms")?,
+            class_documents: needed(arrays, "class_documents")?,
+            class_ends: needed(arrays, "class_ends")?,
+            term: needed(arrays, "term")?,
+            documents: needed(arrays, "documents")?,
+            occurrences: needed(arrays, "occurrences")?,
+            shares_whole: needed(arrays, "shares_whole")?,
+            shares_part: needed(arrays, "shares_part")?,
+        })
+    }
+}
+
+#[pyclass(frozen, module = "bayleaf._core", name = "Scorer")]
+struct PyScorer {
+    analyzer: Py<Analyzer>,
+    lexicon: Arc<Lexicon>,
+    /// The term that stands at each node, where there is one.
+    terms: Vec<u32>,
+    scorer: Scorer,
+}
+
+impl PyScorer {
+    fn new(
+        analyzer: Py<Analyzer>,
+        lexicon: Arc<Lexicon>,
+        value: Value,
+        linear: Linear,
+        nodes: &[u32],
+    ) -> Self {
+        let mut terms = vec![u32::MAX; lexicon.nodes as usize];
+        for (term, &node) in nodes.iter().enumerate() {
+            terms[node as usize] = term as u32;
+        }
+        let scorer = Scorer::new(lexicon.clone(), value, linear, nodes);
+        Self { analyzer, lexicon, terms, scorer }
+    }
+}
+
+#[pymethods]
+impl PyScorer {
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        documents: Documents,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let shape = [documents.len(), self.scorer.classes()];
+        let documents = documents.get();
+        let scores =
+            self.analyzer.get().run(py, |context| self.scorer.score(context, &documents, threads))?;
+        scores.into_pyarray(py).reshape(shape)
+    }
+
+    /// The terms of a text: name, index (or -1 for one that was never learned), start and end.
+    fn parts(&self, text: &str) -> PyResult<Vec<(String, i64, usize, usize)>> {
+        let analyzer = self.analyzer.get();
+        let mut numbering = Frozen::new(&self.lexicon, false);
+        let parts = parts(text, &analyzer.analysis, analyzer.normalizer(), &mut numbering)
+            .map_err(TallyError::Read)?;
+        let places = Characters::of(text);
+        let index = |node: u32| match self.terms.get(node as usize) {
+            Some(&term) if term != u32::MAX => i64::from(term),
+            _ => -1,
+        };
+        let part = |part: Part| {
+            let index = index(part.node);
+            let (term, start, end) = places.located(part);
+            (term, index, start, end)
+        };
+        Ok(parts.into_iter().map(part).collect())
+    }
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{Analyzer, NotLearned, PyScorer, PyTally};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

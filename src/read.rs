@@ -1,0 +1,271 @@
+//! Documents to term numbers: cut, look up in batches, normalize what is new, join n-grams.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::analyze::{TextError, Tokens, WordRules, checked};
+use crate::letters::{Letters, byte_grams};
+use crate::lexicon::{DROPPED, Key, UNKNOWN, WAITING};
+use crate::numbering::Numbering;
+
+/// How one column of text becomes terms.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Analysis {
+    /// N-grams of words, from `shortest` to `longest`.
+    Words { rules: WordRules, shortest: usize, longest: usize },
+    /// N-grams of letters, inside words (each padded with a space on both sides) or across them.
+    Letters { lower: bool, within_words: bool, shortest: usize, longest: usize },
+    /// N-grams of raw bytes.
+    Bytes { shortest: usize, longest: usize },
+}
+
+/// A user's function from surface forms to words; `None` drops a form.
+pub trait Normalizer: Sync {
+    fn normalize(&self, forms: &[&str]) -> Result<Vec<Option<String>>, Box<dyn Error + Send + Sync>>;
+}
+
+#[derive(Debug)]
+pub enum ReadError {
+    Text(TextError),
+    Normalizer(Box<dyn Error + Send + Sync>),
+    TooManyTerms,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(error) => error.fmt(f),
+            Self::Normalizer(error) => error.fmt(f),
+            Self::TooManyTerms => write!(f, "There are more than {} different terms.", WAITING - 2),
+        }
+    }
+}
+
+impl Error for ReadError {}
+
+impl From<TextError> for ReadError {
+    fn from(error: TextError) -> Self {
+        Self::Text(error)
+    }
+}
+
+/// One document's bytes; `trusted` if they are known to be UTF-8.
+#[derive(Clone, Copy)]
+pub struct Document<'a> {
+    pub bytes: &'a [u8],
+    pub trusted: bool,
+}
+
+/// Looks at documents a batch at a time; `terms(i)` are the numbers of document i's terms.
+#[derive(Default)]
+pub struct Reader {
+    tokens: Tokens,
+    numbers: Vec<u32>,
+    ends: Vec<usize>,
+    scratch: Vec<u32>,
+    waiting: Vec<(u32, u32)>,
+    letters: Letters,
+}
+
+/// Keys are looked up this many at a time, all of them fetched from memory before the first is needed.
+pub const BATCH: usize = 64;
+impl Reader {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[inline]
+    pub fn terms(&self, document: usize) -> &[u32] {
+        let start = if document == 0 { 0 } else { self.ends[document - 1] };
+        &self.numbers[start..self.ends[document]]
+    }
+
+    pub fn read<N: Numbering>(
+        &mut self,
+        documents: &[Document],
+        analysis: &Analysis,
+        normalizer: Option<&dyn Normalizer>,
+        numbering: &mut N,
+    ) -> Result<(), ReadError> {
+        self.tokens.clear();
+        self.numbers.clear();
+        self.ends.clear();
+        match analysis {
+            Analysis::Words { rules, shortest, longest } => {
+                self.cut(documents, rules)?;
+                match normalizer {
+                    None => self.number_words(numbering),
+                    Some(normalizer) => self.normalize_words(normalizer, numbering)?,
+                }
+                if *longest > 1 {
+                    self.join(*shortest, *longest, numbering);
+                }
+            }
+            Analysis::Letters { lower, within_words, shortest, longest } => {
+                for (i, document) in documents.iter().enumerate() {
+                    let text = checked(document.bytes, document.trusted).map_err(|e| e.in_document(i))?;
+                    self.letters.set(text, *lower);
+                    if *within_words {
+                        self.letters.within_words(*shortest, *longest, numbering, &mut self.numbers);
+                    } else {
+                        self.letters.across(*shortest, *longest, numbering, &mut self.numbers);
+                    }
+                    self.ends.push(self.numbers.len());
+                }
+            }
+            Analysis::Bytes { shortest, longest } => {
+                for document in documents {
+                    byte_grams(document.bytes, *shortest, *longest, numbering, &mut self.numbers);
+                    self.ends.push(self.numbers.len());
+                }
+            }
+        }
+        if numbering.is_full() { Err(ReadError::TooManyTerms) } else { Ok(()) }
+    }
+
+    fn cut(&mut self, documents: &[Document], rules: &WordRules) -> Result<(), TextError> {
+        for (i, document) in documents.iter().enumerate() {
+            let added = self.tokens.add_words(document.bytes, document.trusted, rules);
+            added.map_err(|error| error.in_document(i))?;
+            self.ends.push(self.tokens.starts.len());
+        }
+        Ok(())
+    }
+
+    fn number_words<N: Numbering>(&mut self, numbering: &mut N) {
+        let mut keys = [Key::default(); BATCH];
+        self.numbers.reserve(self.tokens.starts.len());
+        for (starts, ends) in self.tokens.starts.chunks(BATCH).zip(self.tokens.ends.chunks(BATCH)) {
+            for ((key, &start), &end) in keys.iter_mut().zip(starts).zip(ends) {
+                *key = Key::padded(&self.tokens.text, start as usize, end as usize);
+                numbering.prefetch(key);
+            }
+            for ((key, &start), &end) in keys.iter().zip(starts).zip(ends) {
+                self.numbers.push(numbering.term(key, &self.tokens.text[start as usize..end as usize]));
+            }
+        }
+    }
+
+    fn normalize_words<N: Numbering>(
+        &mut self,
+        normalizer: &dyn Normalizer,
+        numbering: &mut N,
+    ) -> Result<(), ReadError> {
+        self.waiting.clear();
+        let mut keys = [Key::default(); BATCH];
+        for (starts, ends) in self.tokens.starts.chunks(BATCH).zip(self.tokens.ends.chunks(BATCH)) {
+            for ((key, &start), &end) in keys.iter_mut().zip(starts).zip(ends) {
+                *key = Key::padded(&self.tokens.text, start as usize, end as usize);
+                numbering.prefetch_form(key);
+            }
+            for ((key, &start), &end) in keys.iter().zip(starts).zip(ends) {
+                let new = WAITING | self.waiting.len() as u32;
+                let number = numbering.form(key, &self.tokens.text[start as usize..end as usize], new);
+                if number == new {
+                    self.waiting.push((start, end));
+                }
+                self.numbers.push(number);
+            }
+        }
+        let resolved = self.ask(normalizer, numbering)?;
+        self.settle(&resolved);
+        Ok(())
+    }
+
+    /// Hand the forms that were met for the first time to the normalizer, all at once.
+    fn ask<N: Numbering>(
+        &mut self,
+        normalizer: &dyn Normalizer,
+        numbering: &mut N,
+    ) -> Result<Vec<u32>, ReadError> {
+        if self.waiting.is_empty() {
+            return Ok(Vec::new());
+        }
+        let text = &self.tokens.text;
+        let bytes = |&(start, end): &(u32, u32)| &text[start as usize..end as usize];
+        let forms: Vec<&str> =
+            self.waiting.iter().map(|span| std::str::from_utf8(bytes(span)).unwrap_or_default()).collect();
+        let normalized = match normalizer.normalize(&forms) {
+            Ok(words) => words,
+            Err(error) => {
+                numbering.forget_forms();
+                return Err(ReadError::Normalizer(error));
+            }
+        };
+        let mut resolved = Vec::with_capacity(forms.len());
+        for (form, word) in forms.iter().zip(normalized) {
+            let node = match word {
+                Some(word) if !word.is_empty() => numbering.term(&Key::of(word.as_bytes()), word.as_bytes()),
+                _ => DROPPED,
+            };
+            numbering.resolve(&Key::of(form.as_bytes()), form.as_bytes(), node);
+            resolved.push(node);
+        }
+        Ok(resolved)
+    }
+
+    /// Put the answers in, and close the gaps of what was dropped.
+    fn settle(&mut self, resolved: &[u32]) {
+        let mut kept = 0;
+        let mut at = 0;
+        for end in &mut self.ends {
+            while at < *end {
+                let mut number = self.numbers[at];
+                if (WAITING..UNKNOWN).contains(&number) {
+                    number = resolved[(number & !WAITING) as usize];
+                }
+                self.numbers[kept] = number;
+                kept += usize::from(number != DROPPED);
+                at += 1;
+            }
+            *end = kept;
+        }
+        self.numbers.truncate(kept);
+    }
+
+    /// Replace each document's words by its n-grams, one length after the other.
+    fn join<N: Numbering>(&mut self, shortest: usize, longest: usize, numbering: &mut N) {
+        let words = std::mem::take(&mut self.numbers);
+        let mut grams = std::mem::take(&mut self.scratch);
+        grams.clear();
+        let mut start = 0;
+        for end in &mut self.ends {
+            let document = &words[start..*end];
+            start = *end;
+            if shortest == 1 {
+                grams.extend_from_slice(document);
+            }
+            join_document(document, shortest, longest, numbering, &mut grams);
+            *end = grams.len();
+        }
+        self.scratch = words;
+        self.numbers = grams;
+    }
+}
+
+fn join_document<N: Numbering>(
+    words: &[u32],
+    shortest: usize,
+    longest: usize,
+    numbering: &mut N,
+    grams: &mut Vec<u32>,
+) {
+    let mut prefixes: Vec<u32> = Vec::new();
+    for length in 2..=longest.min(words.len()) {
+        let previous = if length == 2 { words } else { &prefixes };
+        let last = &words[length - 1..];
+        let mut joined = Vec::with_capacity(last.len());
+        for (lefts, rights) in previous.chunks(BATCH).zip(last.chunks(BATCH)) {
+            for (&left, &right) in lefts.iter().zip(rights) {
+                numbering.prefetch_pair(left, right);
+            }
+            for (&left, &right) in lefts.iter().zip(rights) {
+                joined.push(numbering.pair(left, right));
+            }
+        }
+        if length >= shortest {
+            grams.extend_from_slice(&joined);
+        }
+        prefixes = joined;
+    }
+}

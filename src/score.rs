@@ -1,0 +1,309 @@
+//! Texts to log joint probabilities in one pass, with frozen weights.
+
+use std::sync::Arc;
+
+use crate::lexicon::Lexicon;
+use crate::numbering::Frozen;
+use crate::read::{Document, Reader};
+use crate::tally::{Context, TallyError, ranges, split};
+
+/// What an occurrence of a term contributes to a document's score, as a multiple of its weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// As often as it occurs.
+    Count,
+    /// Once, however often it occurs.
+    Binary,
+    /// Its part of the document's length.
+    Share,
+}
+
+/// The weight of term t in class j is `offset[t] + scale[t] * base[j]` plus the difference of cell (t, j).
+pub struct Linear {
+    pub bias: Vec<f64>,
+    pub base: Vec<f64>,
+    /// The weight of a term that was never learned; without it such terms are ignored.
+    pub unseen: Option<Vec<f64>>,
+    pub offset: Option<Vec<f64>>,
+    pub scale: Option<Vec<f64>>,
+    pub class_ends: Vec<u64>,
+    pub term: Vec<u32>,
+    pub differences: Vec<f64>,
+}
+
+enum Weights {
+    /// A row of weights for every node.
+    Dense(Vec<f64>),
+    /// A row of differences for every node, beside a base for every class.
+    Sparse {
+        base: Vec<f64>,
+        terms: Vec<TermBase>,
+        ends: Vec<usize>,
+        classes: Vec<u32>,
+        differences: Vec<f64>,
+    },
+}
+
+#[derive(Clone, Copy, Default)]
+struct TermBase {
+    offset: f64,
+    scale: f64,
+}
+
+pub struct Scorer {
+    lexicon: Arc<Lexicon>,
+    value: Value,
+    bias: Vec<f64>,
+    unseen: Option<Vec<f64>>,
+    weights: Weights,
+}
+
+impl Linear {
+    fn term_base(&self, term: usize) -> TermBase {
+        TermBase {
+            offset: self.offset.as_ref().map_or(0.0, |offset| offset[term]),
+            scale: self.scale.as_ref().map_or(1.0, |scale| scale[term]),
+        }
+    }
+
+    /// Visit the cells, class by class.
+    fn for_each_cell(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        let mut start = 0;
+        for (class, &end) in self.class_ends.iter().enumerate() {
+            for i in start..end as usize {
+                visit(class, self.term[i] as usize, self.differences[i]);
+            }
+            start = end as usize;
+        }
+    }
+
+    fn dense(&self, lexicon: &Lexicon, nodes: &[u32]) -> Weights {
+        let classes = self.bias.len();
+        let mut rows = vec![0.0; lexicon.nodes as usize * classes];
+        if let Some(unseen) = &self.unseen {
+            rows.chunks_exact_mut(classes).for_each(|row| row.copy_from_slice(unseen));
+        }
+        for (term, &node) in nodes.iter().enumerate() {
+            let TermBase { offset, scale } = self.term_base(term);
+            let row = &mut rows[node as usize * classes..][..classes];
+            row.iter_mut().zip(&self.base).for_each(|(weight, base)| *weight = offset + scale * base);
+        }
+        self.for_each_cell(|class, term, difference| {
+            rows[nodes[term] as usize * classes + class] += difference
+        });
+        Weights::Dense(rows)
+    }
+
+    fn sparse(&self, lexicon: &Lexicon, nodes: &[u32]) -> Weights {
+        let mut counts = vec![0; lexicon.nodes as usize];
+        let mut terms = vec![TermBase::default(); lexicon.nodes as usize];
+        let mut dead = vec![true; lexicon.nodes as usize];
+        for (term, &node) in nodes.iter().enumerate() {
+            terms[node as usize] = self.term_base(term);
+            dead[node as usize] = false;
+        }
+        let unseen = self.unseen.as_deref().unwrap_or(&[]);
+        let dead: Vec<usize> = (0..dead.len()).filter(|&node| dead[node]).collect();
+        dead.iter().for_each(|&node| counts[node] = unseen.len());
+        self.for_each_cell(|_, term, _| counts[nodes[term] as usize] += 1);
+        let mut total = 0;
+        let mut at = Vec::with_capacity(counts.len());
+        for count in counts {
+            at.push(total);
+            total += count;
+        }
+        let (mut classes, mut differences) = (vec![0; total], vec![0.0; total]);
+        let mut put = |node: usize, class: usize, difference: f64| {
+            classes[at[node]] = class as u32;
+            differences[at[node]] = difference;
+            at[node] += 1;
+        };
+        for node in dead {
+            unseen.iter().enumerate().for_each(|(class, &weight)| put(node, class, weight));
+        }
+        self.for_each_cell(|class, term, difference| put(nodes[term] as usize, class, difference));
+        Weights::Sparse { base: self.base.clone(), terms, ends: at, classes, differences }
+    }
+}
+
+/// Up to this many classes a dense row is one cache line, and faster than a sparse one however small that is.
+const ALWAYS_DENSE: usize = 8;
+
+impl Scorer {
+    /// `nodes[t]` is where term t stands in the lexicon.
+    pub fn new(lexicon: Arc<Lexicon>, value: Value, linear: Linear, nodes: &[u32]) -> Self {
+        let classes = linear.bias.len();
+        let dense = lexicon.nodes as usize * classes * 8;
+        let sparse = linear.term.len() * 12 + lexicon.nodes as usize * 24;
+        let weights = if classes <= ALWAYS_DENSE || dense <= sparse {
+            linear.dense(&lexicon, nodes)
+        } else {
+            linear.sparse(&lexicon, nodes)
+        };
+        Self { lexicon, value, bias: linear.bias, unseen: linear.unseen, weights }
+    }
+
+    pub fn classes(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// One row of scores a document.
+    pub fn score(
+        &self,
+        context: &Context,
+        documents: &[Document],
+        threads: usize,
+    ) -> Result<Vec<f64>, TallyError> {
+        let order: Vec<u32> = (0..documents.len() as u32).collect();
+        let mut scores = vec![0.0; documents.len() * self.classes()];
+        let parts = split(documents, &order, threads);
+        std::thread::scope(|scope| {
+            let mut rest = &mut scores[..];
+            let mut threads = Vec::new();
+            for part in &parts[1..] {
+                let (rows, others) = take_back(rest, part.len() * self.classes());
+                rest = others;
+                threads.push(scope.spawn(move || self.score_part(context, documents, part, rows)));
+            }
+            let first = self.score_part(context, documents, parts[0], rest);
+            let others =
+                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(TallyError::Interrupted)));
+            std::iter::once(first).chain(others.collect::<Vec<_>>()).collect::<Result<(), _>>()
+        })?;
+        Ok(scores)
+    }
+
+    fn score_part(
+        &self,
+        context: &Context,
+        documents: &[Document],
+        order: &[u32],
+        rows: &mut [f64],
+    ) -> Result<(), TallyError> {
+        let mut reader = Reader::default();
+        let mut numbering = Frozen::new(&self.lexicon, self.unseen.is_some() && self.value == Value::Binary);
+        let mut seen = Seen::default();
+        let mut rows = rows.chunks_exact_mut(self.classes().max(1));
+        for (reads, range) in ranges(documents, order).enumerate() {
+            context.check(reads)?;
+            numbering.tidy();
+            let order = &order[range];
+            let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();
+            let read = reader.read(&batch, context.analysis, context.normalizer, &mut numbering);
+            read.map_err(|error| TallyError::Read(error.in_document_of(order)))?;
+            for (i, row) in (0..order.len()).zip(&mut rows) {
+                self.score_document(reader.terms(i), &mut seen, row);
+            }
+        }
+        Ok(())
+    }
+
+    fn score_document(&self, terms: &[u32], seen: &mut Seen, row: &mut [f64]) {
+        let terms = if self.value == Value::Binary { seen.distinct(terms) } else { terms };
+        let unknown = self.weights.sum(terms, row);
+        if let Some(unseen) = &self.unseen {
+            row.iter_mut().zip(unseen).for_each(|(score, weight)| *score += unknown as f64 * weight);
+        }
+        if self.value == Value::Share && !terms.is_empty() {
+            row.iter_mut().for_each(|score| *score /= terms.len() as f64);
+        }
+        row.iter_mut().zip(&self.bias).for_each(|(score, bias)| *score += bias);
+    }
+}
+
+fn take_back(rows: &mut [f64], from_the_front: usize) -> (&mut [f64], &mut [f64]) {
+    let at = rows.len() - from_the_front;
+    let (rest, back) = rows.split_at_mut(at);
+    (back, rest)
+}
+
+impl Weights {
+    /// Add up the weights of the terms in `row`; how many terms are unknown.
+    #[inline]
+    fn sum(&self, terms: &[u32], row: &mut [f64]) -> usize {
+        match self {
+            Self::Dense(weights) if row.len() == 2 => sum_of_two(weights, terms, row),
+            Self::Dense(weights) => {
+                let classes = row.len();
+                let mut unknown = 0;
+                for &term in terms {
+                    match weights.get(term as usize * classes..(term as usize + 1) * classes) {
+                        Some(weights) => {
+                            row.iter_mut().zip(weights).for_each(|(score, weight)| *score += weight)
+                        }
+                        None => unknown += 1,
+                    }
+                }
+                unknown
+            }
+            Self::Sparse { base, terms: bases, ends, classes, differences } => {
+                let mut all = TermBase::default();
+                let mut unknown = 0;
+                for &term in terms {
+                    let term = term as usize;
+                    let Some(term_base) = bases.get(term) else {
+                        unknown += 1;
+                        continue;
+                    };
+                    all.offset += term_base.offset;
+                    all.scale += term_base.scale;
+                    let range = if term == 0 { 0 } else { ends[term - 1] }..ends[term];
+                    for (&class, difference) in classes[range.clone()].iter().zip(&differences[range]) {
+                        row[class as usize] += difference;
+                    }
+                }
+                row.iter_mut().zip(base).for_each(|(score, base)| *score += all.offset + all.scale * base);
+                unknown
+            }
+        }
+    }
+}
+
+fn sum_of_two(weights: &[f64], terms: &[u32], row: &mut [f64]) -> usize {
+    let (mut first, mut second, mut unknown) = (0.0, 0.0, 0);
+    let (pairs, _) = weights.as_chunks::<2>();
+    for &term in terms {
+        match pairs.get(term as usize) {
+            Some(weights) => {
+                first += weights[0];
+                second += weights[1];
+            }
+            None => unknown += 1,
+        }
+    }
+    row[0] += first;
+    row[1] += second;
+    unknown
+}
+
+/// The distinct terms of a document, in the order in which they first occur.
+#[derive(Default)]
+struct Seen {
+    table: Vec<(u32, u32)>,
+    stamp: u32,
+    distinct: Vec<u32>,
+}
+
+impl Seen {
+    fn distinct(&mut self, terms: &[u32]) -> &[u32] {
+        let size = (terms.len() * 2 + 1).next_power_of_two();
+        if self.table.len() < size || self.stamp == u32::MAX {
+            self.table = vec![(0, 0); size.max(self.table.len())];
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.distinct.clear();
+        let mask = self.table.len() - 1;
+        for &term in terms {
+            let mut at = (term.wrapping_mul(0x9E37_79B1) >> 7) as usize & mask;
+            while self.table[at].0 == self.stamp && self.table[at].1 != term {
+                at = (at + 1) & mask;
+            }
+            if self.table[at].0 != self.stamp {
+                self.table[at] = (self.stamp, term);
+                self.distinct.push(term);
+            }
+        }
+        &self.distinct
+    }
+}

@@ -1,0 +1,579 @@
+//! (term, class) to integers: add, subtract, merge. Documents are counted class by class in one row of
+//! accumulators; each class keeps its nonzero cells, sorted, so that memory follows what was seen.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::lexicon::{Key, Lexicon, prefetch};
+use crate::read::{Analysis, Document, Normalizer, ReadError, Reader};
+
+/// What is known of one term in one class. Sums of tf/length are kept in units of 2^-64, so that they can be
+/// subtracted without a trace; with at most 2^32 documents a class no sum can overflow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    pub term: u32,
+    pub documents: u32,
+    pub occurrences: u64,
+    pub shares: u128,
+}
+
+#[derive(Debug)]
+pub enum TallyError {
+    Read(ReadError),
+    NotLearned { term: Option<String>, class: usize },
+    TooManyDocuments { class: usize },
+    Interrupted,
+}
+
+impl fmt::Display for TallyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::NotLearned { term: Some(term), class } => {
+                write!(f, "The term {term:?} was not learned that often with class number {class}.")
+            }
+            Self::NotLearned { term: None, class } => {
+                write!(f, "Fewer documents were learned with class number {class}.")
+            }
+            Self::TooManyDocuments { class } => {
+                write!(f, "Class number {class} would have more than {} documents.", u32::MAX)
+            }
+            Self::Interrupted => write!(f, "Interrupted; nothing has changed."),
+        }
+    }
+}
+
+impl std::error::Error for TallyError {}
+
+/// What some documents add to the counts of one class.
+struct Delta {
+    class: usize,
+    documents: u64,
+    cells: Vec<Cell>,
+}
+
+/// The counts of one class: sorted runs of cells, each at least twice as long as the next.
+#[derive(Clone, Default)]
+pub struct ClassCounts {
+    pub documents: u64,
+    runs: Vec<Vec<Cell>>,
+}
+
+impl ClassCounts {
+    fn add(&mut self, documents: u64, cells: Vec<Cell>) {
+        self.documents += documents;
+        self.runs.push(cells);
+        while let [.., longer, last] = &self.runs[..]
+            && longer.len() < 2 * last.len()
+        {
+            self.join_last_two();
+        }
+    }
+
+    fn join_last_two(&mut self) {
+        if let (Some(last), Some(longer)) = (self.runs.pop(), self.runs.pop()) {
+            self.runs.push(join(longer, last));
+        }
+    }
+
+    /// All cells, in the order of their terms.
+    pub fn cells(&mut self) -> &mut Vec<Cell> {
+        while self.runs.len() > 1 {
+            self.join_last_two();
+        }
+        if self.runs.is_empty() {
+            self.runs.push(Vec::new());
+        }
+        &mut self.runs[0]
+    }
+}
+
+fn join(left: Vec<Cell>, right: Vec<Cell>) -> Vec<Cell> {
+    if left.is_empty() {
+        return right;
+    }
+    let mut joined = Vec::with_capacity(left.len() + right.len());
+    let mut rights = right.into_iter().peekable();
+    for mut cell in left {
+        while let Some(other) = rights.next_if(|other| other.term < cell.term) {
+            joined.push(other);
+        }
+        if let Some(other) = rights.next_if(|other| other.term == cell.term) {
+            cell.documents += other.documents;
+            cell.occurrences += other.occurrences;
+            cell.shares += other.shares;
+        }
+        joined.push(cell);
+    }
+    joined.extend(rights);
+    joined.shrink_to_fit();
+    joined
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    shares: u128,
+    occurrences: u64,
+    documents: u32,
+    /// The last document that was counted here.
+    stamp: u32,
+}
+
+/// How many terms ahead their accumulators are fetched from memory.
+const AHEAD: usize = 12;
+
+/// One accumulator a term, for one class at a time.
+#[derive(Default)]
+struct Counter {
+    slots: Vec<Slot>,
+    touched: Vec<u32>,
+    stamp: u32,
+    documents: u64,
+}
+
+impl Counter {
+    #[inline]
+    fn count(&mut self, terms: &[u32]) {
+        self.documents += 1;
+        if self.stamp == u32::MAX {
+            self.slots.iter_mut().for_each(|slot| slot.stamp = 0);
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        if terms.is_empty() {
+            return;
+        }
+        let share = (1u128 << 64) / terms.len() as u128;
+        for (i, &term) in terms.iter().enumerate() {
+            if let Some(&ahead) = terms.get(i + AHEAD) {
+                prefetch(&self.slots, ahead as usize);
+            }
+            let slot = &mut self.slots[term as usize];
+            slot.occurrences += 1;
+            slot.shares += share;
+            if slot.stamp != self.stamp {
+                slot.stamp = self.stamp;
+                if slot.documents == 0 {
+                    self.touched.push(term);
+                }
+                slot.documents += 1;
+            }
+        }
+    }
+
+    /// Give away what was counted, sorted by term, and start anew.
+    fn flush(&mut self) -> (u64, Vec<Cell>) {
+        let mut cells = Vec::with_capacity(self.touched.len());
+        if self.touched.len() > self.slots.len() / 16 {
+            self.touched.clear();
+            for (term, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.documents > 0) {
+                cells.push(slot.take(term as u32));
+            }
+        } else {
+            self.touched.sort_unstable();
+            for term in self.touched.drain(..) {
+                cells.push(self.slots[term as usize].take(term));
+            }
+        }
+        (std::mem::take(&mut self.documents), cells)
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Slot {
+    fn take(&mut self, term: u32) -> Cell {
+        let slot = std::mem::take(self);
+        Cell { term, documents: slot.documents, occurrences: slot.occurrences, shares: slot.shares }
+    }
+}
+
+/// One thread's share of the work: its own lexicon and counts, which are merged when somebody looks.
+#[derive(Default)]
+struct Shard {
+    lexicon: Arc<Lexicon>,
+    reader: Reader,
+    counter: Counter,
+    classes: Vec<ClassCounts>,
+}
+
+/// Documents are read this many bytes at a time, so that their tokens stay in the cache.
+const READ_BYTES: usize = 64 << 10;
+/// How often somebody asks whether to stop.
+const READS_BETWEEN_CHECKS: usize = 64;
+
+/// How a tally looks at text, and whether it should go on.
+pub struct Context<'a> {
+    pub analysis: &'a Analysis,
+    pub normalizer: Option<&'a dyn Normalizer>,
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Context<'_> {
+    /// An error, now and then, if somebody wants it to stop.
+    pub fn check(&self, reads: usize) -> Result<(), TallyError> {
+        let stop = reads % READS_BETWEEN_CHECKS == READS_BETWEEN_CHECKS - 1 && (self.interrupted)();
+        if stop { Err(TallyError::Interrupted) } else { Ok(()) }
+    }
+}
+
+impl Shard {
+    /// Count the documents that `order` names, which are sorted by class.
+    fn count(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+        order: &[u32],
+    ) -> Result<Vec<Delta>, TallyError> {
+        let counted = self.try_count(context, documents, classes, order);
+        if counted.is_err() {
+            self.counter.clear();
+        }
+        counted
+    }
+
+    fn try_count(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+        order: &[u32],
+    ) -> Result<Vec<Delta>, TallyError> {
+        let lexicon = Arc::make_mut(&mut self.lexicon);
+        let mut deltas = Vec::new();
+        let mut current = order.first().map(|&first| classes[first as usize]);
+        let mut batch = Vec::new();
+        for (reads, range) in ranges(documents, order).enumerate() {
+            context.check(reads)?;
+            batch.clear();
+            batch.extend(order[range.clone()].iter().map(|&document| documents[document as usize]));
+            let read = self.reader.read(&batch, context.analysis, context.normalizer, lexicon);
+            read.map_err(|error| TallyError::Read(error.in_document_of(&order[range.clone()])))?;
+            self.counter.slots.resize(lexicon.nodes as usize, Slot::default());
+            for (i, &document) in order[range].iter().enumerate() {
+                let class = classes[document as usize];
+                if current != Some(class) {
+                    deltas.extend(current.map(|class| self.counter.delta(class)));
+                    current = Some(class);
+                }
+                self.counter.count(self.reader.terms(i));
+            }
+        }
+        deltas.extend(current.map(|class| self.counter.delta(class)));
+        Ok(deltas)
+    }
+
+    fn apply(&mut self, deltas: Vec<Delta>) {
+        for delta in deltas {
+            if self.classes.len() <= delta.class {
+                self.classes.resize_with(delta.class + 1, ClassCounts::default);
+            }
+            self.classes[delta.class].add(delta.documents, delta.cells);
+        }
+    }
+}
+
+impl Counter {
+    fn delta(&mut self, class: u32) -> Delta {
+        let (documents, cells) = self.flush();
+        Delta { class: class as usize, documents, cells }
+    }
+}
+
+impl ReadError {
+    pub fn in_document_of(self, order: &[u32]) -> Self {
+        match self {
+            Self::Text(error) => {
+                let document = order[error.document()] as usize;
+                Self::Text(error.in_document(document))
+            }
+            other => other,
+        }
+    }
+}
+
+/// Cut `order` into ranges of documents of about `READ_BYTES` in all.
+pub fn ranges<'a>(
+    documents: &'a [Document],
+    order: &'a [u32],
+) -> impl Iterator<Item = std::ops::Range<usize>> + 'a {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let mut end = start;
+        let mut bytes = 0;
+        while end < order.len() && bytes < READ_BYTES {
+            bytes += documents[order[end] as usize].bytes.len() + 1;
+            end += 1;
+        }
+        let range = start..end;
+        start = end;
+        (!range.is_empty()).then_some(range)
+    })
+}
+
+/// The numbers of the documents, sorted by class.
+fn by_class(classes: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..classes.len() as u32).collect();
+    order.sort_by_key(|&document| classes[document as usize]);
+    order
+}
+
+/// Integer counts of terms in classes.
+#[derive(Default)]
+pub struct Tally {
+    shards: Vec<Shard>,
+}
+
+impl Tally {
+    pub fn add(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+        threads: usize,
+    ) -> Result<(), TallyError> {
+        let order = by_class(classes);
+        self.check_room(classes, &order)?;
+        let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
+        let parts = split(documents, &order, threads.clamp(1, total / (4 * READ_BYTES) + 1));
+        if self.shards.len() < parts.len().max(1) {
+            self.shards.resize_with(parts.len().max(1), Shard::default);
+        }
+        let deltas = std::thread::scope(|scope| {
+            let mut work = self.shards.iter_mut().zip(&parts);
+            let first = work.next();
+            let others: Vec<_> = work
+                .map(|(shard, part)| scope.spawn(|| shard.count(context, documents, classes, part)))
+                .collect();
+            let mut deltas: Vec<_> = first
+                .map(|(shard, part)| shard.count(context, documents, classes, part))
+                .into_iter()
+                .collect();
+            deltas.extend(
+                others.into_iter().map(|thread| thread.join().unwrap_or(Err(TallyError::Interrupted))),
+            );
+            deltas.into_iter().collect::<Result<Vec<_>, _>>()
+        })?;
+        for (shard, deltas) in self.shards.iter_mut().zip(deltas) {
+            shard.apply(deltas);
+        }
+        Ok(())
+    }
+
+    fn check_room(&self, classes: &[u32], order: &[u32]) -> Result<(), TallyError> {
+        for group in order.chunk_by(|&a, &b| classes[a as usize] == classes[b as usize]) {
+            let class = classes[group[0] as usize] as usize;
+            let counts = self.shards.iter().filter_map(|shard| shard.classes.get(class));
+            let learned: u64 = counts.map(|counts| counts.documents).sum();
+            if learned + group.len() as u64 > u64::from(u32::MAX) {
+                return Err(TallyError::TooManyDocuments { class });
+            }
+        }
+        Ok(())
+    }
+
+    pub fn classes(&self) -> usize {
+        self.shards.iter().map(|shard| shard.classes.len()).max().unwrap_or(0)
+    }
+
+    pub fn subtract(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+    ) -> Result<(), TallyError> {
+        let order = by_class(classes);
+        let shard = self.settled();
+        let deltas = shard.count(context, documents, classes, &order)?;
+        for delta in &deltas {
+            shard.check(delta)?;
+        }
+        for delta in deltas {
+            shard.remove(delta);
+        }
+        Ok(())
+    }
+
+    /// Add the counts of another tally; its class i is `map[i]` here.
+    pub fn merge(&mut self, other: &mut Tally, map: &[u32]) -> Result<(), TallyError> {
+        other.settled();
+        let shard = self.settled();
+        let Some(from) = other.shards.first() else { return Ok(()) };
+        for (class, counts) in from.classes.iter().enumerate() {
+            let here = map[class] as usize;
+            let learned = shard.classes.get(here).map_or(0, |counts| counts.documents);
+            if learned + counts.documents > u64::from(u32::MAX) {
+                return Err(TallyError::TooManyDocuments { class: here });
+            }
+        }
+        shard.absorb(&from.lexicon, from.classes.clone(), map);
+        Ok(())
+    }
+
+    /// All counts in one shard; the others keep only their lexicon, so that they need not learn words again.
+    fn settled(&mut self) -> &mut Shard {
+        if self.shards.is_empty() {
+            self.shards.push(Shard::default());
+        }
+        let (first, others) = self.shards.split_at_mut(1);
+        for other in others {
+            let classes = std::mem::take(&mut other.classes);
+            if !classes.is_empty() {
+                let map: Vec<u32> = (0..classes.len() as u32).collect();
+                first[0].absorb(&other.lexicon, classes, &map);
+            }
+        }
+        &mut first[0]
+    }
+
+    /// The lexicon and the counts by class, all in one place.
+    pub fn view(&mut self) -> (&Arc<Lexicon>, &mut [ClassCounts]) {
+        let shard = self.settled();
+        (&shard.lexicon, &mut shard.classes)
+    }
+
+    /// A tally of counts that were kept elsewhere; `cells` are sorted by term within each class.
+    pub fn restore(lexicon: Lexicon, classes: Vec<(u64, Vec<Cell>)>) -> Self {
+        let classes = classes
+            .into_iter()
+            .map(|(documents, cells)| ClassCounts { documents, runs: vec![cells] })
+            .collect();
+        Self { shards: vec![Shard { lexicon: Arc::new(lexicon), classes, ..Shard::default() }] }
+    }
+}
+
+/// Cut `order` into parts of about equal bytes.
+pub fn split<'a>(documents: &[Document], order: &'a [u32], parts: usize) -> Vec<&'a [u32]> {
+    let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
+    let mut rest = order;
+    let mut cuts = Vec::with_capacity(parts);
+    for left in (1..=parts).rev() {
+        let goal = total / parts;
+        let mut bytes = 0;
+        let end = rest.iter().position(|&document| {
+            bytes += documents[document as usize].bytes.len() + 1;
+            bytes > goal
+        });
+        let end = if left == 1 { rest.len() } else { end.unwrap_or(rest.len()) };
+        let (part, others) = rest.split_at(end);
+        cuts.push(part);
+        rest = others;
+    }
+    cuts
+}
+
+impl Shard {
+    fn check(&mut self, delta: &Delta) -> Result<(), TallyError> {
+        let class = delta.class;
+        let Some(counts) = self.classes.get_mut(class).filter(|counts| counts.documents >= delta.documents)
+        else {
+            return Err(TallyError::NotLearned { term: None, class });
+        };
+        let mut have = counts.cells().iter().peekable();
+        for less in &delta.cells {
+            while have.next_if(|cell| cell.term < less.term).is_some() {}
+            let left = have.next_if(|cell| cell.term == less.term).and_then(|cell| cell.minus(less));
+            if left.is_none() {
+                let term = Some(self.lexicon.text(less.term));
+                return Err(TallyError::NotLearned { term, class });
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, delta: Delta) {
+        let counts = &mut self.classes[delta.class];
+        counts.documents -= delta.documents;
+        let mut less = delta.cells.iter().peekable();
+        counts.cells().retain_mut(|cell| {
+            if let Some(less) = less.next_if(|less| less.term == cell.term) {
+                *cell = cell.minus(less).unwrap_or_default();
+            }
+            cell.documents > 0
+        });
+    }
+
+    fn absorb(&mut self, lexicon: &Lexicon, classes: Vec<ClassCounts>, map: &[u32]) {
+        if self.classes.is_empty() && self.lexicon.nodes == 0 {
+            self.lexicon = Arc::new(lexicon.clone());
+        }
+        let mut classes = classes;
+        let nodes = self.adopt(lexicon, &mut classes);
+        let deltas = classes.into_iter().zip(map).map(|(mut counts, &class)| {
+            let mut cells = std::mem::take(counts.cells());
+            cells.iter_mut().for_each(|cell| cell.term = nodes[cell.term as usize]);
+            cells.sort_unstable_by_key(|cell| cell.term);
+            Delta { class: class as usize, documents: counts.documents, cells }
+        });
+        let deltas = deltas.collect();
+        self.apply(deltas);
+    }
+
+    /// Take over the terms that are counted; for each of the other's nodes, its number here.
+    fn adopt(&mut self, other: &Lexicon, classes: &mut [ClassCounts]) -> Vec<u32> {
+        let live =
+            other.live(classes.iter_mut().flat_map(|counts| counts.cells().iter().map(|cell| cell.term)));
+        let here = Arc::make_mut(&mut self.lexicon);
+        let mut nodes = vec![0; other.nodes as usize];
+        other.terms.for_each(|bytes, node| {
+            if live[node as usize] {
+                nodes[node as usize] = here.term(&Key::of(bytes), bytes);
+            }
+        });
+        for (node, pair) in other.pairs_by_node().into_iter().enumerate() {
+            if let (Some((left, right)), true) = (pair, live[node]) {
+                nodes[node] = here.pair(nodes[left as usize], nodes[right as usize]);
+            }
+        }
+        nodes
+    }
+}
+
+impl Cell {
+    /// What is left after taking `less` away, if that can have been counted here.
+    fn minus(&self, less: &Cell) -> Option<Cell> {
+        let left = Cell {
+            term: self.term,
+            documents: self.documents.checked_sub(less.documents)?,
+            occurrences: self.occurrences.checked_sub(less.occurrences)?,
+            shares: self.shares.checked_sub(less.shares)?,
+        };
+        let empty = left.documents == 0;
+        let consistent = (left.occurrences == 0) == empty
+            && (left.shares == 0) == empty
+            && u64::from(left.documents) <= left.occurrences;
+        consistent.then_some(left)
+    }
+}
+
+impl Lexicon {
+    /// Which nodes are terms with a count, or part of one.
+    pub fn live(&self, counted: impl Iterator<Item = u32>) -> Vec<bool> {
+        let mut live = vec![false; self.nodes as usize];
+        counted.for_each(|node| live[node as usize] = true);
+        for (node, pair) in self.pairs_by_node().into_iter().enumerate().rev() {
+            if let (Some((left, right)), true) = (pair, live[node]) {
+                live[left as usize] = true;
+                live[right as usize] = true;
+            }
+        }
+        live
+    }
+
+    /// A node in words, for messages.
+    pub fn text(&self, node: u32) -> String {
+        if let Some((left, right, _)) = self.pairs.iter().find(|&(_, _, value)| value == node) {
+            return format!("{} {}", self.text(left), self.text(right));
+        }
+        let mut text = String::new();
+        self.terms.for_each(|bytes, value| {
+            if value == node {
+                text = String::from_utf8_lossy(bytes).into_owned();
+            }
+        });
+        text
+    }
+}
