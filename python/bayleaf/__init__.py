@@ -1,0 +1,52 @@
+"""Naive Bayes for text and tables: exact, explainable and fast.
+
+Names are imported when they are first used: `import bayleaf` takes a few milliseconds, and neither scikit-learn nor
+SciPy is loaded until an estimator is asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayleaf._core import __version__
+    from bayleaf.analysis import Normalization, top
+    from bayleaf.explain import Explanation
+    from bayleaf.model import Model
+    from bayleaf.storage import ModelFileError
+    from bayleaf.views import bytes_, chars, words
+
+_HOME = {
+    "Explanation": "explain",
+    "Model": "model",
+    "ModelFileError": "storage",
+    "Normalization": "analysis",
+    "__version__": "_core",
+    "bytes_": "views",
+    "chars": "views",
+    "top": "analysis",
+    "words": "views",
+}
+
+__all__ = [
+    "Explanation",
+    "Model",
+    "ModelFileError",
+    "Normalization",
+    "__version__",
+    "bytes_",
+    "chars",
+    "top",
+    "words",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bayleaf' has no attribute {name!r}")
+    value = getattr(import_module(f"bayleaf.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

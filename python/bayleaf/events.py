@@ -1,0 +1,224 @@
+"""Counts to weights, one function for each event model, and the one place where scores become probabilities."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.tally import ClassCounts, Floats
+
+Event = Literal["multinomial", "bernoulli", "complement"]
+TermFrequency = Literal["count", "binary", "normalized", "tf-idf"]
+Unseen = Literal["ignore", "smooth"]
+Priors = Literal["empirical", "uniform"] | Mapping[Any, float]
+
+VALUES = {"count": "count", "binary": "binary", "normalized": "share", "tf-idf": "share"}
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """The score of a document is a bias plus a sum of weights.
+
+    The weight of term t in class j is `offset[t] + scale[t] * base[j]`, plus `differences` at a nonzero cell. It
+    counts once (`value="binary"`), once an occurrence (`"count"`), or once divided by the length (`"share"`).
+    """
+
+    value: str
+    bias: Floats
+    base: Floats
+    differences: Floats
+    offset: Floats | None = None
+    scale: Floats | None = None
+    unseen: Floats | None = None
+
+    def arrays(self) -> dict[str, NDArray[Any] | None]:
+        """What the core needs to score."""
+        names = ("bias", "base", "differences", "offset", "scale", "unseen")
+        return {name: getattr(self, name) for name in names}
+
+    def rows(self, counts: ClassCounts, terms: NDArray[np.intp]) -> Floats:
+        """The weights of some terms, one row a term, one column a class."""
+        rows = counts.rows(terms, self.differences)
+        scale = np.ones(len(terms)) if self.scale is None else self.scale[terms]
+        rows += scale[:, None] * self.base
+        return rows if self.offset is None else rows + self.offset[terms, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights, and with `alpha=0` beside them how many factors of a document's likelihood are zero."""
+
+    finite: Linear
+    zeros: Linear | None = field(default=None)
+
+
+def weights(counts: ClassCounts, event: Event, tf: TermFrequency, alpha: float, unseen: Unseen) -> Weights:
+    """The weights of an event model, from counts."""
+    smooth = unseen == "smooth"
+    if event == "bernoulli":
+        return bernoulli(counts, alpha, smooth)
+    if event == "complement":
+        return Weights(complement(counts, tf, alpha, smooth))
+    return multinomial(counts, tf, alpha, smooth)
+
+
+def multinomial(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bool) -> Weights:
+    """Each class draws tokens, with replacement, from one bag of its own."""
+    mass, scale = _mass(counts, tf)
+    total = counts.by_class(mass) + alpha * counts.n_terms
+    at = slice(None) if scale is None else counts.term
+    factor = 1.0 if scale is None else scale[at]
+    bias = np.zeros(counts.n_classes)
+    if alpha > 0:
+        base = math.log(alpha) - _log(total)
+        differences = (np.log(mass + alpha) - math.log(alpha)) * factor
+        return Weights(Linear(VALUES[tf], bias, base, differences, scale=scale, unseen=base if smooth else None))
+    finite = (_log(mass) - _log(total)[counts.class_]) * factor
+    one = np.ones(counts.n_classes)
+    possible = None if scale is None else (scale > 0).astype(np.float64)
+    zeros = Linear(
+        "binary", bias, one, -(np.ones_like(mass) if possible is None else possible[at]),
+        scale=possible, unseen=one if smooth else None,
+    )  # fmt: skip
+    return Weights(Linear(VALUES[tf], bias, bias, finite, unseen=bias if smooth else None), zeros)
+
+
+def bernoulli(counts: ClassCounts, alpha: float, smooth: bool) -> Weights:
+    """Each class tosses a coin of its own for every term: present or absent."""
+    n = counts.class_documents
+    absent = n[counts.class_] - counts.documents
+    if alpha == 0:
+        return _bernoulli_likelihood(counts, n, absent, smooth)
+    base = math.log(alpha) - np.log(n + alpha)
+    present = np.log(counts.documents + alpha) - np.log(absent + alpha)
+    absence = counts.by_class(np.log(absent + alpha) - np.log(n + alpha)[counts.class_])
+    bias = absence + counts.n_terms * (np.log(n + alpha) - np.log(n + 2 * alpha))
+    unseen = math.log(alpha) - np.log(n + 2 * alpha) if smooth else None
+    return Weights(Linear("binary", bias, base, present - base[counts.class_], unseen=unseen))
+
+
+def _bernoulli_likelihood(counts: ClassCounts, n: Floats, absent: Floats, smooth: bool) -> Weights:
+    """Without smoothing: a term of every document of a class must be there, a term of none must not."""
+    always = absent == 0
+    odds = np.where(always, 0.0, _log(counts.documents) - _log(absent))
+    absence = counts.by_class(np.where(always, 0.0, _log(absent) - _log(n)[counts.class_]))
+    none, one = np.zeros(counts.n_classes), np.ones(counts.n_classes)
+    must = counts.by_class(always.astype(np.float64))
+    zeros = Linear("binary", must, one, np.where(always, -2.0, -1.0), unseen=one if smooth else None)
+    return Weights(Linear("binary", absence, none, odds, unseen=none if smooth else None), zeros)
+
+
+def complement(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bool) -> Linear:
+    """A class is what the other classes together are not (Rennie et al. 2003)."""
+    if alpha == 0:
+        raise ValueError(
+            "`alpha` must be above 0 for the complement model, got 0: a term of one class only would "
+            "decide everything. Use a small number such as 1e-3."
+        )
+    mass, scale = _mass(counts, tf)
+    total = counts.by_class(mass)
+    of_term = counts.by_term(mass)
+    elsewhere = np.maximum(of_term[counts.term] - mass, 0)
+    base = _log(total.sum() - total + alpha * counts.n_terms)
+    offset = -np.log(of_term + alpha)
+    differences = -offset[counts.term] - np.log(elsewhere + alpha)
+    if scale is not None:
+        offset, differences = offset * scale, differences * scale[counts.term]
+    unseen = base - math.log(alpha) if smooth else None
+    return Linear(VALUES[tf], np.zeros(counts.n_classes), base, differences, offset, scale, unseen)
+
+
+def _mass(counts: ClassCounts, tf: TermFrequency) -> tuple[Floats, Floats | None]:
+    """What is put in the place of term counts in each cell, and for tf-idf the idf of each term."""
+    if tf == "count":
+        return counts.occurrences, None
+    if tf == "binary":
+        return counts.documents, None
+    if tf == "normalized":
+        return counts.shares, None
+    idf = math.log(max(counts.class_documents.sum(), 1)) - _log(counts.by_term(counts.documents))
+    return counts.shares * idf[counts.term], idf
+
+
+def _log(values: Floats) -> Floats:
+    """The logarithm, 0 where there is nothing: such cells are ruled out elsewhere."""
+    return np.log(values, where=values > 0, out=np.zeros_like(values))
+
+
+def log_prior(priors: Priors, labels: Sequence[Any], class_documents: Floats) -> Floats:
+    """What is known of a document's class before looking at it."""
+    if isinstance(priors, Mapping):
+        probabilities = np.array([float(priors[label]) for label in labels])
+    elif priors == "uniform":
+        probabilities = np.full(len(labels), 1 / len(labels))
+    else:
+        probabilities = class_documents / class_documents.sum()
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
+def log_evidence(joint: Floats) -> Floats:
+    """How probable each document is, whatever its class."""
+    highest = joint.max(axis=1, keepdims=True)
+    highest[~np.isfinite(highest)] = 0
+    with np.errstate(divide="ignore"):
+        evidence: Floats = np.log(np.exp(joint - highest).sum(axis=1)) + highest[:, 0]
+    return evidence
+
+
+def log_posterior(joint: Floats, prior: Floats) -> Floats:
+    """Normalize in log space: exp(-746) is 0.0, and a page of text scores below that.
+
+    Where every class is ruled out (`alpha=0`), the document says nothing and the prior stands, with a warning.
+    """
+    evidence = log_evidence(joint)
+    impossible = np.isneginf(evidence)
+    if impossible.any():
+        warnings.warn(
+            f"{int(impossible.sum())} of {len(joint)} documents are impossible in every class, because alpha is 0; "
+            "they get the prior. Use alpha > 0 to smooth.",
+            stacklevel=3,
+        )
+        joint = np.where(impossible[:, None], prior, joint)
+        evidence = log_evidence(joint)
+    return joint - evidence[:, None]
+
+
+def check_alpha(alpha: Any) -> float:
+    """`alpha`, if it is a pseudo-count."""
+    usable = isinstance(alpha, Real) and not isinstance(alpha, bool | np.bool_)
+    if not usable or not 0 <= float(alpha) < math.inf:
+        raise ValueError(f"`alpha` is a pseudo-count and must be a finite number >= 0, got {alpha!r}.")
+    return float(alpha)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise unless `value` is one of the choices."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices[:-1])
+        raise ValueError(f"`{name}` must be {listed} or {choices[-1]!r}, got {value!r}.")
+
+
+def check_priors(priors: Any, labels: Sequence[Any] | None = None) -> None:
+    """Raise unless `priors` can be used; with `labels`, unless it has one for each class."""
+    if not isinstance(priors, Mapping):
+        check_choice("priors", priors, ["empirical", "uniform", "a mapping from class to probability"][:2])
+        return
+    bad = {label: p for label, p in priors.items() if not isinstance(p, Real) or not 0 <= float(p) <= 1}
+    if bad:
+        raise ValueError(f"A prior is a probability from 0 to 1, got {bad!r}.")
+    total = math.fsum(float(p) for p in priors.values())
+    if abs(total - 1) > 1e-9:
+        raise ValueError(f"The priors {dict(priors)!r} sum to {total:g}, not to 1.")
+    if labels is not None and set(labels) != set(priors):
+        missing = [label for label in labels if label not in priors]
+        extra = [label for label in priors if label not in set(labels)]
+        said = [f"{what} {names!r}" for what, names in (("miss the classes", missing), ("name the unknown", extra)) if names]
+        raise ValueError(f"The priors {' and '.join(said)}. The classes are {list(labels)!r}.")

@@ -1,0 +1,99 @@
+"""Class labels as numbers, in the order in which they are met, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Label: TypeAlias = str | int | float | bool
+
+
+class Labels:
+    """The classes of a model; a closed set refuses labels that were not announced."""
+
+    def __init__(self, known: Iterable[Label] = (), closed: bool = False) -> None:
+        self.names: list[Label] = list(known)
+        self.closed = closed
+        self._number = {name: number for number, name in enumerate(self.names)}
+
+    def copy(self) -> Labels:
+        """The same labels, to be changed on their own."""
+        return Labels(self.names, self.closed)
+
+    def close(self, announced: Any) -> None:
+        """Let in the announced classes and no others."""
+        self.number(announced)
+        self.closed = True
+
+    def number(self, labels: Any, grow: bool = True) -> NDArray[np.uint32]:
+        """The number of each label; new labels get the next ones, if `grow` and the set is open."""
+        values = as_list(labels)
+        try:
+            new = set(values) - self._number.keys()
+        except TypeError:
+            new = {value for value in values if not _is_label(value)} or set()
+        if new:
+            self._let_in([value for value in dict.fromkeys(values) if value in new], values, grow)
+        number = self._number
+        return np.fromiter((number[value] for value in values), np.uint32, len(values))
+
+    def _let_in(self, new: list[Any], values: list[Any], grow: bool) -> None:
+        for name in new:
+            if not _is_label(name):
+                raise TypeError(
+                    f"y[{values.index(name)}] is {name!r}; a class is named by a string or a number. "
+                    "Leave out the rows without a label, or name it."
+                )
+        if self.closed:
+            raise ValueError(
+                f"y has the labels {_sorted(new)!r}, which are not among the classes {_sorted(self.names)!r} given at "
+                "first. Correct them, or leave out `classes` to let new ones in."
+            )
+        if not grow:
+            raise ValueError(f"y has the labels {_sorted(new)!r}, which were never learned. The classes are "
+                             f"{_sorted(self.names)!r}.")  # fmt: skip
+        for name in new:
+            self._number[name] = len(self.names)
+            self.names.append(name)
+
+    def order(self, documents: NDArray[Any]) -> NDArray[np.uint32]:
+        """The numbers of the classes that exist, sorted by their names: numbers first, then strings."""
+        exist = [n for n in range(len(self.names)) if self.closed or (n < len(documents) and documents[n] > 0)]
+        return np.array(sorted(exist, key=lambda n: sort_key(self.names[n])), dtype=np.uint32)
+
+
+def _is_label(value: Any) -> bool:
+    if isinstance(value, float):
+        return not math.isnan(value)
+    return isinstance(value, str | int)
+
+
+def sort_key(label: Label) -> tuple[bool, Any]:
+    """Numbers before strings."""
+    return isinstance(label, str), label
+
+
+def _sorted(names: Iterable[Any]) -> list[Any]:
+    return sorted(names, key=sort_key)
+
+
+def as_list(labels: Any) -> list[Any]:
+    """Labels as plain Python values."""
+    if isinstance(labels, str | bytes):
+        raise TypeError(f"y is a single label, {labels!r}. Give one label for each document: [label].")
+    if isinstance(labels, list):
+        return [value.item() if isinstance(value, np.generic) else value for value in labels]
+    for method in ("tolist", "to_list", "to_pylist"):
+        if hasattr(labels, method):
+            return as_list(getattr(labels, method)())
+    return as_list(list(labels))
+
+
+def as_array(names: list[Label]) -> NDArray[Any]:
+    """Labels as NumPy would hold them: of one type if they are of one type."""
+    kinds = {type(name) for name in names}
+    return np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)

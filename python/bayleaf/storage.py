@@ -1,0 +1,145 @@
+"""The model file: safetensors, which is a JSON header and flat arrays. Reading one runs no code.
+
+It keeps the integers, in canonical order and in the narrowest type that holds them; weights are derived on load.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMAT = 1
+READABLE = (1,)
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class ModelFileError(ValueError):
+    """A file that is not a model, or a damaged one, or one of another version."""
+
+
+def pack(settings: dict[str, Any], views: list[Arrays]) -> bytes:
+    """A model as bytes; the same model always gives the same bytes."""
+    from safetensors.numpy import save
+
+    header = {"format": FORMAT, **settings}
+    tensors = {f"{i}.{name}": _narrow(array) for i, arrays in enumerate(views) for name, array in arrays.items()}
+    metadata = {"bayleaf": json.dumps(header, ensure_ascii=True, allow_nan=False, separators=(",", ":"))}
+    return save(tensors, metadata)
+
+
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    most = int(array.max()) if array.size else 0
+    return array.astype(np.min_scalar_type(most), copy=False)
+
+
+def unpack(data: bytes, origin: str) -> tuple[dict[str, Any], list[Arrays]]:
+    """The settings and the arrays of a model."""
+    from safetensors import deserialize
+
+    with reading(origin):
+        length = int.from_bytes(data[:8], "little")
+        header = _header(data[8 : 8 + length], origin)
+        found = deserialize(data)
+    settings = _settings(header, origin)
+    with reading(origin):
+        views: list[Arrays] = [{} for _ in settings["views"]]
+        for name, tensor in found:
+            index, _, array = name.partition(".")
+            views[int(index)][array] = _array(tensor)
+        return settings, views
+
+
+def _header(text: bytes, origin: str) -> dict[str, Any]:
+    try:
+        metadata = json.loads(text).get("__metadata__", {})
+    except (ValueError, AttributeError, RecursionError):
+        metadata = None
+    if not isinstance(metadata, dict) or "bayleaf" not in metadata:
+        raise ModelFileError(f"{origin} is not a bayleaf model, or its head is damaged.")
+    return metadata
+
+
+def _settings(metadata: dict[str, Any], origin: str) -> dict[str, Any]:
+    with reading(origin):
+        settings = json.loads(metadata["bayleaf"])
+        number = settings.pop("format")
+    if number not in READABLE:
+        listed = " and ".join(map(str, READABLE))
+        raise ModelFileError(
+            f"{origin} has format {number!r}; this version reads format{'s' * (len(READABLE) > 1)} {listed}. "
+            "Upgrade bayleaf to read it."
+        )
+    return dict(settings)
+
+
+_TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64}
+
+
+def _array(tensor: dict[str, Any]) -> NDArray[Any]:
+    (length,) = tensor["shape"]
+    return np.frombuffer(tensor["data"], _TYPES[tensor["dtype"]], length)
+
+
+@contextlib.contextmanager
+def reading(origin: str) -> Iterator[None]:
+    """Whatever goes wrong inside is the file's fault, and said so."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (SafetensorError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        if isinstance(error, ValueError) and "function" in str(error):
+            raise
+        raise ModelFileError(f"{origin} is damaged: {_said(error)}.") from error
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    return str(error).rstrip(".") or type(error).__name__
+
+
+def read(path: Path) -> tuple[dict[str, Any], list[Arrays]]:
+    """The settings and the arrays in a file."""
+    try:
+        data = path.read_bytes()
+    except IsADirectoryError:
+        raise ModelFileError(f"{path} is a folder, not a model.") from None
+    return unpack(data, str(path))
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all: beside it first, then in its place."""
+    target = Path(os.path.realpath(path))
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode(target))
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions that the file has, or that a new one would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,193 @@
+"""What is counted: integers for each term and class, which add up, subtract and merge exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf import _core
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Classes = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """The counts of one view: one entry a nonzero (term, class) cell, class by class, terms in sorted order."""
+
+    arrays: dict[str, NDArray[Any]]
+    nodes: NDArray[np.uint32]
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.arrays["class_documents"])
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms have a count."""
+        return len(self.arrays["terms"])
+
+    @property
+    def term(self) -> NDArray[np.uint32]:
+        """The term of each cell."""
+        return self.arrays["term"]
+
+    @cached_property
+    def class_(self) -> NDArray[np.intp]:
+        """The class of each cell."""
+        sizes = np.diff(self.arrays["class_ends"].astype(np.intp), prepend=0)
+        return np.repeat(np.arange(self.n_classes), sizes)
+
+    @cached_property
+    def class_documents(self) -> Floats:
+        """How many documents each class has."""
+        return self.arrays["class_documents"].astype(np.float64)
+
+    @cached_property
+    def occurrences(self) -> Floats:
+        """How often the term of each cell occurs in its class."""
+        return self.arrays["occurrences"].astype(np.float64)
+
+    @cached_property
+    def documents(self) -> Floats:
+        """How many documents of its class have the term of each cell."""
+        return self.arrays["documents"].astype(np.float64)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The sum of tf / length over the documents of each cell's class."""
+        whole, part = self.arrays["shares_whole"], self.arrays["shares_part"]
+        return whole.astype(np.float64) + part.astype(np.float64) * 2.0**-64
+
+    def by_class(self, cells: Floats) -> Floats:
+        """Sum the cells of each class."""
+        return np.bincount(self.class_, cells, self.n_classes)
+
+    def by_term(self, cells: Floats) -> Floats:
+        """Sum the cells of each term."""
+        return np.bincount(self.term, cells, self.n_terms)
+
+    def words(self) -> list[str]:
+        """The words among which n-grams are formed, or the n-grams of letters or bytes, in sorted order."""
+        blob = self.arrays["words"].tobytes()
+        ends = self.arrays["word_ends"].tolist()
+        starts = [0, *ends[:-1]]
+        return [blob[a:b].decode("utf-8", "backslashreplace") for a, b in zip(starts, ends, strict=True)]
+
+    @cached_property
+    def term_names(self) -> list[str]:
+        """The terms: n-grams of words are joined by a space."""
+        names = self.words()
+        for left, right in self.arrays["pairs"].reshape(-1, 2).tolist():
+            names.append(f"{names[left]} {names[right]}")
+        terms = self.arrays["terms"]
+        return names if len(terms) == len(names) else [names[i] for i in terms.tolist()]
+
+    def rows(self, terms: NDArray[np.intp], cells: Floats) -> Floats:
+        """The cells of some terms as a dense table, one row a term, 0 where there is no cell."""
+        table = np.zeros((len(terms), self.n_classes))
+        place = np.full(self.n_terms, -1)
+        place[terms] = np.arange(len(terms))
+        row = place[self.term]
+        found = row >= 0
+        table[row[found], self.class_[found]] = cells[found]
+        return table
+
+
+class TextTally:
+    """Integer counts of one column of text."""
+
+    def __init__(self, analyzer: _core.Analyzer, core: _core.Tally | None = None) -> None:
+        self._analyzer = analyzer
+        self._core = core or _core.Tally(analyzer)
+
+    @classmethod
+    def restore(cls, analyzer: _core.Analyzer, arrays: dict[str, NDArray[Any]]) -> TextTally:
+        """The tally whose counts are these arrays."""
+        widened = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in ARRAYS.items() if name in arrays}
+        return cls(analyzer, _core.Tally.restore(analyzer, widened))
+
+    def add(self, column: Any, classes: Classes, threads: int) -> None:
+        """Count documents; if one cannot be read, none is counted."""
+        self._core.add(as_documents(column), classes, threads)
+
+    def subtract(self, column: Any, classes: Classes) -> None:
+        """Take documents back, if all of them can have been counted."""
+        self._core.subtract(as_documents(column), classes)
+
+    def merge(self, other: TextTally, classes: Classes) -> None:
+        """Add the counts of another tally, whose class i is `classes[i]` here."""
+        self._core.merge(other._core, classes)
+
+    def counts(self, order: Classes) -> ClassCounts:
+        """The counts of the classes in this order."""
+        return ClassCounts(*self._core.export(order))
+
+    def scorer(self, value: str, counts: ClassCounts, linear: dict[str, NDArray[Any] | None]) -> _core.Scorer:
+        """Freeze weights for the terms of `counts`."""
+        places = {name: counts.arrays[name] for name in ("class_ends", "term")}
+        return self._core.scorer(value, counts.nodes, {**places, **linear})
+
+
+ARRAYS: dict[str, Any] = {
+    "words": np.uint8,
+    "word_ends": np.uint64,
+    "pairs": np.uint32,
+    "terms": np.uint32,
+    "class_documents": np.uint64,
+    "class_ends": np.uint64,
+    "term": np.uint32,
+    "documents": np.uint32,
+    "occurrences": np.uint64,
+    "shares_whole": np.uint32,
+    "shares_part": np.uint64,
+}
+
+
+def as_documents(column: Any) -> Any:
+    """Text in a form that the core can borrow: a list, Arrow buffers, or slices of one buffer."""
+    if isinstance(column, str | bytes):
+        raise TypeError(f"X is a single {type(column).__name__}, {_shown(column)}. Give a sequence of documents: [text].")
+    if isinstance(column, list | tuple) or hasattr(column, "buffer"):
+        return column
+    if isinstance(column, np.ndarray):
+        return _flat(column).tolist()
+    if hasattr(column, "__arrow_c_stream__") and str(getattr(column, "dtype", "")) != "object":
+        return column
+    if hasattr(column, "__arrow_c_array__"):
+        return column
+    if hasattr(column, "to_list"):
+        return column.to_list()
+    if isinstance(column, Iterable):
+        return list(column)
+    raise TypeError(f"X must be a sequence of texts, got {type(column).__name__}.")
+
+
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"A column of text has one dimension, got an array of shape {array.shape}.")
+    return array
+
+
+def _shown(text: str | bytes) -> str:
+    return repr(text if len(text) <= 40 else text[:40]) + ("" if len(text) <= 40 else "…")
+
+
+def length_of(column: Any) -> int:
+    """How many documents a column has."""
+    return len(column.starts) if hasattr(column, "starts") else len(column)
+
+
+def slices_of(column: Sequence[Any], size: int) -> Iterable[Any]:
+    """A column in pieces of at most `size` documents."""
+    for start in range(0, len(column), size):
+        yield column[start : start + size]
