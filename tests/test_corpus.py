@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+
 from bayleaf.corpus import Corpus, CorpusError, Slices, open_corpus
 from bayleaf.corpus.batches import strings
 

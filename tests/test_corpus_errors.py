@@ -17,10 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from bayleaf.corpus import FORMATS, CorpusError, open_corpus
-from bayleaf.corpus.batches import strings
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bayleaf.corpus import FORMATS, CorpusError, open_corpus
+from bayleaf.corpus.batches import strings
 
 SKIP = "Correct it, or leave such lines out with --on-error skip."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from bayleaf.corpus import CorpusError, Numbering, Slices, open_corpus
-from bayleaf.corpus.batches import strings
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from bayleaf.corpus import CorpusError, Numbering, Slices, open_corpus
+from bayleaf.corpus.batches import strings
 
 SIZES = st.integers(1, 200)
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r")
@@ -157,3 +159,20 @@ def test_columns_may_be_chosen_by_number_where_they_have_no_names(tmp_path: Path
     (tmp_path / "m.tsv").write_text("see you\tham\nwin\tspam\n")
     (batch,) = open_corpus(tmp_path / "m.tsv", text=1, labelled=True)
     assert (batch.texts.tolist(), batch.labels.tolist()) == (["see you", "win"], ["ham", "spam"])
+
+
+DATA = Path(os.environ.get("BAYLEAF_DATA", "absent"))
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the folder named by BAYLEAF_DATA is absent")
+@pytest.mark.parametrize("name", ["sms", "20ng", "languages", "taxa", "mail"])
+def test_real_corpora_are_read_as_a_naive_reader_reads_them(name: str) -> None:
+    path = DATA / f"{name}.test.tsv"
+    with path.open(encoding="utf-8", newline="\n") as file:
+        expected = [tuple(line.rstrip("\n").split("\t", 1)) for line in file]
+    numbering = Numbering()
+    found = []
+    for batch in open_corpus(path, labelled=True):
+        labels = [numbering.names[number] for number in numbering.encode(batch.labels)]
+        found += list(zip(labels, batch.texts, strict=True))
+    assert found == expected

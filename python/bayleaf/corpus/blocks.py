@@ -108,7 +108,7 @@ def blocks(stream: Stream, settings: Settings, cut: Cut = last_line) -> Iterator
 
 def decoded(piece: bytes, settings: Settings, name: str, line: int) -> tuple[bytes, Offsets]:
     """Give bytes as valid UTF-8, with the offsets of lines that are to be skipped."""
-    encoding = settings.encoding if settings.has_byte_lines else "utf-8"
+    encoding = settings.line_encoding
     try:
         if encoding == "utf-8":
             check_utf8(piece)

@@ -12,7 +12,7 @@ from bayleaf.corpus.batches import Batch
 from bayleaf.corpus.blocks import Block, blocks
 from bayleaf.corpus.layout import Layout
 from bayleaf.corpus.reader import StreamReader, unlabelled_layout
-from bayleaf.corpus.settings import Settings
+from bayleaf.corpus.settings import SKIP, Settings
 from bayleaf.corpus.slices import Offsets, Slices
 from bayleaf.corpus.streams import Stream
 
@@ -77,8 +77,7 @@ class FastTextReader(StreamReader):
     def _refuse(self, block: Block, rows: Slices, wrong: NDArray[np.bool_], why: str) -> None:
         if wrong.any():
             where = block.where(int(rows.starts[int(np.argmax(wrong))]))
-            message = f"{where} {why}. Correct it, or leave such lines out with --on-error skip."
-            self.settings.refuse(message, int(wrong.sum()))
+            self.settings.refuse(f"{where} {why}. {SKIP}", int(wrong.sum()))
 
 
 def _first_space(rows: Slices) -> Offsets:

@@ -114,7 +114,7 @@ def open_corpus(
     table: bool = False,
     taxonomy: str | os.PathLike[str] | None = None,
     rank: str | int | None = None,
-    batch_bytes: int = 8 << 20,
+    batch_bytes: int = 4 << 20,
     interactive: bool = False,
 ) -> Corpus:
     """Open files, folders, patterns or "-" (standard input) as a stream of batches of columns.

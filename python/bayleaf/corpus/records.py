@@ -13,12 +13,11 @@ from bayleaf.corpus.batches import Batch
 from bayleaf.corpus.blocks import Block, blocks
 from bayleaf.corpus.layout import Layout, chosen
 from bayleaf.corpus.reader import StreamReader, label_of
-from bayleaf.corpus.settings import CorpusError, Settings
+from bayleaf.corpus.settings import SKIP, CorpusError, Settings
 from bayleaf.corpus.slices import Slices
 from bayleaf.corpus.streams import Stream
 
 SAMPLE = 1 << 16
-SKIP = "Correct it, or leave such lines out with --on-error skip."
 # A line that only begins with "From " is ordinary text; a separator has the time of delivery in it.
 SEPARATOR = re.compile(rb"^From [^\n]*\d\d?:\d\d[^\n]*(?:\n|\Z)", re.MULTILINE)
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -35,11 +34,10 @@ class JsonReader(StreamReader):
         self._needed = (*self.layout.text, *label)
 
     def _first(self, where: str) -> dict[str, Any]:
-        encoding = self.settings.encoding if self.settings.has_byte_lines else "utf-8"
         sample = self.stream.peek(SAMPLE).lstrip()
         if sample.startswith(b"["):
             raise CorpusError(f"{where} begins a JSON array; expected an object on each line (JSON lines).")
-        return self._object(sample.split(b"\n", 1)[0].decode(encoding, "replace"), where)
+        return self._object(sample.split(b"\n", 1)[0].decode(self.settings.line_encoding, "replace"), where)
 
     def _object(self, line: str, where: str) -> dict[str, Any]:
         try:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
+SKIP = "Correct it, or leave such lines out with --on-error skip."
+
 
 class CorpusError(ValueError):
     """Says what is wrong with the input, where it is, and what to do about it."""
@@ -36,7 +38,7 @@ class Settings:
     table: bool = False
     taxonomy: str | PathLike[str] | None = None
     rank: str | int | None = None
-    batch_bytes: int = 8 << 20
+    batch_bytes: int = 4 << 20
     interactive: bool = False
     skipped: int = field(default=0, init=False)
 
@@ -58,6 +60,11 @@ class Settings:
     def has_byte_lines(self) -> bool:
         """Whether a line break is the byte 10, as it is in all encodings but UTF-16, UTF-32 and EBCDIC."""
         return "\n".encode(self.encoding) == b"\n"
+
+    @property
+    def line_encoding(self) -> str:
+        """The encoding of the lines of an opened stream, which has been recoded if it had no byte lines."""
+        return self.encoding if self.has_byte_lines else "utf-8"
 
     def refuse(self, message: str, rows: int = 1) -> None:
         """Raise the message, or count the rows as skipped if that was asked for."""

@@ -17,7 +17,7 @@ from bayleaf.corpus.blocks import Block, blocks, bounded, last_line
 from bayleaf.corpus.layout import layout
 from bayleaf.corpus.quotes import QUOTE, last_record, outside, regular, unquoted
 from bayleaf.corpus.reader import StreamReader
-from bayleaf.corpus.settings import CorpusError, Settings
+from bayleaf.corpus.settings import SKIP, CorpusError, Settings
 from bayleaf.corpus.slices import Offsets, Slices, positions
 from bayleaf.corpus.streams import Stream
 
@@ -34,13 +34,13 @@ class TableReader(StreamReader):
     def __init__(self, stream: Stream, settings: Settings, quoted: bool) -> None:
         super().__init__(stream, settings)
         self._quoted = quoted
-        sample = stream.peek(SAMPLE).decode(
-            settings.encoding if settings.has_byte_lines else "utf-8", "replace"
-        )
+        sample = stream.peek(SAMPLE).decode(settings.line_encoding, "replace")
         self._delimiter = _delimiter(sample) if quoted else "\t"
         self.layout = layout(self._sampled(sample), settings, f"{stream.name}, line 1", trusting=quoted)
         self._takes_rest = not quoted and self.layout.columns[-1:] == self.layout.text
         self._header = self.layout.header
+        needed = self.layout.label if settings.labelled else None
+        self._label = None if needed is None else self.layout.columns.index(needed)
 
     def _sampled(self, sample: str) -> list[list[str]]:
         if not self._quoted:
@@ -52,7 +52,7 @@ class TableReader(StreamReader):
         filled = [row for row in rows if any(row)]
         if not filled:
             raise CorpusError(f"{self.name}: the first lines are empty, so the columns are not known.")
-        if settings_are_pair(self.settings) and not self._quoted and _all_begin_with_two(filled):
+        if _may_be_pairs(self.settings) and not self._quoted and _differ_beyond_two(filled):
             return [[row[0], "\t".join(row[1:])] for row in filled]
         return filled
 
@@ -107,9 +107,9 @@ class TableReader(StreamReader):
         return columns
 
     def _check_labels(self, block: Block, columns: dict[str, Slices], starts: Offsets) -> NDArray[np.bool_]:
-        if not (self.settings.labelled and self.layout.label):
+        if self._label is None:
             return np.ones(len(starts), bool)
-        labels = columns[self.layout.label]
+        labels = columns[self.layout.columns[self._label]]
         filled: NDArray[np.bool_] = labels.ends > labels.starts
         if not filled.all():
             where = block.where(int(starts[int(np.argmin(filled))]))
@@ -158,11 +158,7 @@ class TableReader(StreamReader):
             spoiled.clear()
         elif len(row) != len(self.layout.columns):
             problem = f"has {_counted(len(row))}, expected {len(self.layout.columns)}"
-        elif (
-            self.settings.labelled
-            and self.layout.label
-            and not row[self.layout.columns.index(self.layout.label)]
-        ):
+        elif self._label is not None and not row[self._label]:
             problem = "has no label"
         if problem:
             self.settings.refuse(f"{self.name}, line {line} {problem}. {SKIP}")
@@ -174,9 +170,6 @@ class TableReader(StreamReader):
             name: Slices.of(fields) for name, fields in zip(self.layout.columns, by_column, strict=True)
         }
         return self.batch(columns, self.numbered([line for _, line in gathered]))
-
-
-SKIP = "Correct it, or leave such lines out with --on-error skip."
 
 
 class Lines:
@@ -197,12 +190,12 @@ class Lines:
                 yield line
 
 
-def settings_are_pair(settings: Settings) -> bool:
+def _may_be_pairs(settings: Settings) -> bool:
     """Whether nothing was asked that `label, tab, text` could not mean."""
     return not settings.text and settings.header is None and not settings.table
 
 
-def _all_begin_with_two(rows: list[list[str]]) -> bool:
+def _differ_beyond_two(rows: list[list[str]]) -> bool:
     widths = {len(row) for row in rows}
     return len(widths) > 1 and min(widths) == 2
 
