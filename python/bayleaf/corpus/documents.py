@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -48,7 +47,7 @@ def documents_below(folder: str) -> Iterator[Document]:
     for entry in folders:
         yield from documents_below(entry.path)
     if not folders:
-        label = Path(folder).absolute().name
+        label = os.path.basename(os.path.abspath(folder))
         yield from (Document(entry.path, label) for entry in entries if entry.is_file())
 
 
@@ -57,7 +56,7 @@ def _name(entry: os.DirEntry[str]) -> str:
 
 
 def _mail_in(folder: str) -> Iterator[Document]:
-    label = Path(folder).absolute().name.removeprefix(".")
+    label = os.path.basename(os.path.abspath(folder)).removeprefix(".")
     for part in ("cur", "new"):
         entries = sorted(os.scandir(os.path.join(folder, part)), key=_name)
         yield from (Document(e.path, label) for e in entries if e.is_file() and not e.name.startswith("."))

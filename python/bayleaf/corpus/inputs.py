@@ -14,7 +14,7 @@ from bayleaf.corpus.fasta import FastaReader
 from bayleaf.corpus.guess import BY_ENDING, STREAMED, by_name, guessed
 from bayleaf.corpus.lines import FastTextReader, LinesReader
 from bayleaf.corpus.parquet import ParquetReader
-from bayleaf.corpus.reader import Reader
+from bayleaf.corpus.reader import Reader, folder_name
 from bayleaf.corpus.records import JsonReader, MboxReader
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.streams import Stream, open_stream, stem
@@ -66,7 +66,7 @@ class Source:
             if os.path.isdir(path):
                 yield from documents_below(path)
             else:
-                yield Document(path, os.path.basename(os.path.dirname(os.path.abspath(path))))
+                yield Document(path, folder_name(path))
 
 
 def expanded(inputs: Iterable[str | os.PathLike[str]], settings: Settings) -> list[Source]:

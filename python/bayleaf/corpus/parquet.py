@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -108,6 +107,8 @@ def _seekable(stream: Stream) -> Any:
     """A Parquet file is read from its end, so what cannot be sought in is copied to a temporary file."""
     if stream.name != STANDARD_INPUT and not stream.compressed:
         return open(stream.name, "rb")
+    import tempfile  # takes a hundredth of a second, for a rare case
+
     copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the reader)
     while chunk := stream.read(1 << 20):
         copy.write(chunk)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from bayleaf.corpus.batches import Batch, Column
 from bayleaf.corpus.layout import Layout, from_path
@@ -78,7 +78,7 @@ class StreamReader(Reader):
 def label_of(path: str, rule: str) -> str:
     """Read a label off a file's path: its "folder", its "file" name, or the group of a pattern."""
     if rule == "folder":
-        return Path(path).absolute().parent.name
+        return folder_name(path)
     if rule == "file":
         base, ending = stem(path)
         return base if ending in KNOWN_ENDINGS else base + ending
@@ -86,6 +86,11 @@ def label_of(path: str, rule: str) -> str:
     if match is None:
         raise CorpusError(f"{path}: the label pattern {rule!r} does not match this path.")
     return match[1]
+
+
+def folder_name(path: str) -> str:
+    """The name of the folder that a file is in."""
+    return os.path.basename(os.path.dirname(os.path.abspath(path)))
 
 
 def pattern(rule: str) -> re.Pattern[str]:

@@ -11,7 +11,6 @@ import lzma
 import os
 import sys
 import zlib
-from pathlib import Path
 from typing import Any
 
 from bayleaf.corpus.settings import CorpusError, Settings
@@ -200,8 +199,7 @@ def open_stream(path: str, settings: Settings) -> Stream:
 
 def stem(path: str) -> tuple[str, str]:
     """Split a file's name into what it is called and its ending, leaving compression aside."""
-    name = Path(path).name
-    base, ending = os.path.splitext(name)
+    base, ending = os.path.splitext(os.path.basename(path))
     if ending.lower() in COMPRESSED:
         base, ending = os.path.splitext(base)
     return base, ending.lower()
