@@ -110,7 +110,7 @@ class Explanation:
 
     def to_html(self) -> str:
         """The text with its terms colored: green speaks for the label, red against it."""
-        odds = self._odds_of_characters()
+        odds = self.odds_of_characters()
         unit = max((abs(value) for value in odds), default=0.0) or 1.0
         body = "".join(_colored(run, value / unit) for run, value in _runs(self.text, odds))
         against = "" if self.against is None else f" against <b>{html.escape(str(self.against))}</b>"
@@ -124,7 +124,7 @@ class Explanation:
 
     _repr_html_ = to_html
 
-    def _odds_of_characters(self) -> list[float]:
+    def odds_of_characters(self) -> list[float]:
         """Each part's log odds, spread evenly over the characters it covers."""
         odds = [0.0] * len(self.text)
         for part in self.parts:

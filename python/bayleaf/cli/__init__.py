@@ -1,0 +1,11 @@
+"""The command line: `bayleaf train`, `bayleaf classify` and the others, a file for each group of them."""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code: 0 done, 1 the run failed, 2 the call was wrong."""
+    from bayleaf.cli.app import run
+
+    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
