@@ -313,6 +313,16 @@ def test_interactive_input_gives_each_line_as_it_comes(feed: Callable[[io.FileIO
     assert next(batches, None) is None
 
 
+def test_a_line_that_has_come_in_part_does_not_spoil_the_guess(feed: Callable[[io.FileIO], None]) -> None:
+    taking, giving = os.pipe()
+    feed(io.FileIO(taking))
+    os.write(giving, b"ham\thi\nspa")
+    corpus = open_corpus("-", interactive=True)
+    os.write(giving, b"m\tyo\n")
+    os.close(giving)
+    assert (corpus.format, read(corpus)) == ("tsv", [("ham", "hi"), ("spam", "yo")])
+
+
 def test_a_line_longer_than_many_blocks_is_one_document(tmp_path: Path) -> None:
     long = "naïve " * 2_000_000
     (tmp_path / "long.tsv").write_bytes(as_tsv([("a", "x"), ("b", long), ("c", "y")]))

@@ -65,11 +65,11 @@ def by_content(start: bytes) -> str:
         return "fasta"
     if start.lstrip().startswith(b'{"'):
         return "jsonl"
-    lines = [line for line in start.split(b"\n")[: 100 if start.count(b"\n") else None] if line.strip()]
-    lines = lines[:-1] if len(lines) > 1 and len(start) >= SAMPLE else lines
-    if all(b"\t" in line for line in lines):
+    whole = start[: start.rfind(b"\n") + 1] or start
+    lines = [line for line in whole.split(b"\n", 100)[:100] if line.strip()]
+    if lines and all(b"\t" in line for line in lines):
         return "tsv"
-    return "csv" if _like_csv(lines) else "lines"
+    return "csv" if lines and _like_csv(lines) else "lines"
 
 
 def _like_csv(lines: list[bytes]) -> bool:

@@ -120,7 +120,7 @@ class Stream:
             raise CorpusError(f"{self.name} could not be read: {error.strerror or error}.") from error
 
     def _drop_mark(self) -> None:
-        start = self.peek(4)
+        start = self.peek(1 << 12)
         if start.startswith(BOM):
             self._head = start[len(BOM) :]
         elif start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

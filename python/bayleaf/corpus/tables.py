@@ -47,8 +47,9 @@ class TableReader(StreamReader):
             rows = [line.rstrip("\r").split("\t") for line in sample.split("\n", 100)[:100]]
         else:
             rows = _first_rows(sample, self._delimiter)
-        if len(sample) >= SAMPLE and len(rows) > 1:
-            rows.pop()  # it may have been cut
+        may_go_on = len(sample) >= SAMPLE or self.stream.interactive
+        if may_go_on and len(rows) > 1 and not sample.endswith("\n"):
+            rows.pop()
         filled = [row for row in rows if any(row)]
         if not filled:
             raise CorpusError(f"{self.name}: the first lines are empty, so the columns are not known.")
