@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,18 +69,17 @@ class ClassCounts:
 
     def by_class(self, cells: Floats) -> Floats:
         """Sum the cells of each class."""
-        return np.bincount(self.class_, cells, self.n_classes)
+        return _summed(self.class_, cells, self.n_classes)
 
     def by_term(self, cells: Floats) -> Floats:
         """Sum the cells of each term."""
-        return np.bincount(self.term, cells, self.n_terms)
+        return _summed(self.term, cells, self.n_terms)
 
     def words(self) -> list[str]:
         """The words among which n-grams are formed, or the n-grams of letters or bytes, in sorted order."""
         blob = self.arrays["words"].tobytes()
         ends = self.arrays["word_ends"].tolist()
-        starts = [0, *ends[:-1]]
-        return [blob[a:b].decode("utf-8", "backslashreplace") for a, b in zip(starts, ends, strict=True)]
+        return [blob[a:b].decode("utf-8", "backslashreplace") for a, b in pairwise([0, *ends])]
 
     @cached_property
     def term_names(self) -> list[str]:
@@ -101,6 +101,11 @@ class ClassCounts:
         return table
 
 
+def _summed(places: NDArray[Any], cells: Floats, size: int) -> Floats:
+    # Of no cells at all, NumPy returns integers.
+    return np.bincount(places, cells, size).astype(np.float64, copy=False)
+
+
 class TextTally:
     """Integer counts of one column of text."""
 
@@ -111,7 +116,9 @@ class TextTally:
     @classmethod
     def restore(cls, analyzer: _core.Analyzer, arrays: dict[str, NDArray[Any]]) -> TextTally:
         """The tally whose counts are these arrays."""
-        widened = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in ARRAYS.items() if name in arrays}
+        widened = {
+            name: np.ascontiguousarray(arrays[name], kind) for name, kind in ARRAYS.items() if name in arrays
+        }
         return cls(analyzer, _core.Tally.restore(analyzer, widened))
 
     def add(self, column: Any, classes: Classes, threads: int) -> None:
@@ -154,7 +161,9 @@ ARRAYS: dict[str, Any] = {
 def as_documents(column: Any) -> Any:
     """Text in a form that the core can borrow: a list, Arrow buffers, or slices of one buffer."""
     if isinstance(column, str | bytes):
-        raise TypeError(f"X is a single {type(column).__name__}, {_shown(column)}. Give a sequence of documents: [text].")
+        raise TypeError(
+            f"X is a single {type(column).__name__}, {_shown(column)}. Give a sequence of documents: [text]."
+        )
     if isinstance(column, list | tuple) or hasattr(column, "buffer"):
         return column
     if isinstance(column, np.ndarray):
