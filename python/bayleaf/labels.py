@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Label: TypeAlias = str | int | float | bool
+ARROW_STRINGS = ("string", "large_string")
 
 
 class Labels:
@@ -31,6 +32,8 @@ class Labels:
 
     def number(self, labels: Any, grow: bool = True) -> NDArray[np.uint32]:
         """The number of each label; new labels get the next ones, if `grow` and the set is open."""
+        if hasattr(labels, "starts") or str(getattr(labels, "type", None)) in ARROW_STRINGS:
+            return self._number_column(labels, grow)
         values = as_list(labels)
         try:
             new = set(values) - self._number.keys()
@@ -40,6 +43,16 @@ class Labels:
             self._let_in([value for value in dict.fromkeys(values) if value in new], values, grow)
         number = self._number
         return np.fromiter((number[value] for value in values), np.uint32, len(values))
+
+    def _number_column(self, labels: Any, grow: bool) -> NDArray[np.uint32]:
+        """Labels that are slices of a buffer or an Arrow array: only the different ones become strings."""
+        from bayleaf.corpus.slices import Numbering
+
+        if getattr(labels, "null_count", 0) or hasattr(labels, "chunks"):
+            return self.number(labels.to_pylist(), grow)
+        distinct = Numbering()
+        rows = distinct.encode(labels)
+        return self.number(distinct.names, grow)[rows]
 
     def _let_in(self, new: list[Any], values: list[Any], grow: bool) -> None:
         for name in new:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 
 import click
@@ -75,8 +74,9 @@ def run(arguments: list[str]) -> int:
     if COMPLETION in os.environ:
         bayleaf.main(arguments, prog_name="bayleaf", complete_var=COMPLETION)
     try:
-        with _pipe_closed_quietly():
-            return _invoked(arguments)
+        return _invoked(arguments)
+    except BrokenPipeError:
+        return _hush()
     except click.UsageError as error:
         return _refuse(error)
     except click.ClickException as error:
@@ -100,15 +100,11 @@ def _invoked(arguments: list[str]) -> int:
     return 0
 
 
-@contextlib.contextmanager
-def _pipe_closed_quietly() -> Iterator[None]:
+def _hush() -> int:
     """Whoever reads our output may stop reading, as `head` does: nothing went wrong."""
-    try:
-        yield
-    except BrokenPipeError:
-        # Python flushes standard output once more at exit, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise click.exceptions.Exit(0) from None
+    # Python flushes standard output once more at exit, and would complain then.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _refuse(error: click.UsageError) -> int:

@@ -119,5 +119,5 @@ def _keep(show: Console, model: Model, message: str) -> None:
     show.rule("[bold]Keep", align="left")
     show.print(f"Saved in {size:,} bytes; loaded and asked again in {took * 1000:.0f} ms: {answer}.")
     show.print(
-        "\nNow yours: [bold]bayleaf train mail.tsv -o my.bayleaf[/], then [bold]bayleaf classify my.bayleaf[/]."
+        "\nNow yours: [bold]bayleaf train mail.tsv -o my.model[/], then [bold]bayleaf classify my.model[/]."
     )

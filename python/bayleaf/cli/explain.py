@@ -1,0 +1,72 @@
+"""`bayleaf explain`: why a document gets its class."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from bayleaf.cli import options
+
+
+@click.command("explain")
+@click.argument("model_file", metavar="MODEL")
+@click.argument("text", required=False)
+@click.option(
+    "--class", "label", metavar="CLASS", help="The class to speak for; without it, the most probable one."
+)
+@click.option("--most", type=click.IntRange(0), default=12, show_default=True, help="How many terms to list.")
+@click.option("--html", metavar="FILE", help="Write the colored text as HTML.")
+@options.as_json
+def explain_command(
+    model_file: str, text: str | None, label: str | None, most: int, html: str | None, as_json: bool
+) -> None:
+    """Show what each term of a text adds to its score.
+
+    TEXT is one document; without it, or as '-', all of standard input is. Terms in green speak for the class,
+    terms in red against it, and everything listed sums to the score.
+
+    \b
+    Examples:
+      bayleaf explain spam.bayleaf "Claim your free prize now"
+      bayleaf explain spam.bayleaf --html why.html < message.txt
+    """
+    from bayleaf.cli.models import load
+
+    model = load(model_file)
+    document = standard_input() if text in (None, "-") else text
+    classes = {str(name): name for name in model.classes}
+    if label is not None and label not in classes:
+        listed = ", ".join(map(repr, classes))
+        raise click.ClickException(f"{model_file} has no class {label!r}. Its classes are {listed}.")
+    explanation = model.explain(document, None if label is None else classes[label])
+    if html:
+        from pathlib import Path
+
+        from bayleaf.storage import write
+
+        write(Path(html), f"<!doctype html><meta charset='utf-8'>{explanation.to_html()}\n".encode())
+    if as_json:
+        click.echo(json.dumps(finite(explanation.to_dict())))
+        return
+    from bayleaf.cli.show import colored, console, reasons
+
+    console().print(colored(explanation), "", reasons(explanation, most), sep="\n", end="")
+
+
+def standard_input() -> str:
+    """All of standard input as one document."""
+    document = sys.stdin.buffer.read()
+    if not document.strip():
+        raise click.ClickException("Standard input is empty. Give the text as an argument, or pipe it in.")
+    return document.decode("utf-8", "replace")
+
+
+def finite(value: object) -> object:
+    """The same without infinities, which JSON does not have: they become null."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value

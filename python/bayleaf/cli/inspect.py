@@ -1,0 +1,97 @@
+"""`bayleaf inspect`: what is in a model."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayleaf.cli import options
+from bayleaf.cli.reading import size
+
+if TYPE_CHECKING:
+    from bayleaf.labels import Label
+    from bayleaf.model import Model
+
+
+@click.command("inspect")
+@click.argument("model_file", metavar="MODEL")
+@click.option(
+    "--terms", type=click.IntRange(0), default=8, show_default=True, help="Terms to show of each class."
+)
+@click.option("--class", "label", metavar="CLASS", help="Show the terms of this class only.")
+@options.as_json
+def inspect_command(model_file: str, terms: int, label: str | None, as_json: bool) -> None:
+    """Show the settings, the classes and the strongest terms of a model.
+
+    MODEL is a file that 'train' wrote. The log odds of a term compare its class with the mean of the others.
+
+    \b
+    Examples:
+      bayleaf inspect spam.bayleaf
+      bayleaf inspect spam.bayleaf --class spam --terms 40
+    """
+    from bayleaf.cli.models import load
+
+    model = load(model_file)
+    chosen = [name for name in model.classes if label is None or str(name) == label]
+    if label is not None and not chosen:
+        listed = ", ".join(repr(str(name)) for name in model.classes)
+        raise click.ClickException(f"{model_file} has no class {label!r}. Its classes are {listed}.")
+    if as_json:
+        click.echo(json.dumps(_facts(model_file, model, chosen, terms)))
+    else:
+        _show(model_file, model, chosen, terms)
+
+
+def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str, Any]:
+    from bayleaf.storage import FORMAT
+
+    priors = _priors(model)
+    return {
+        "file": path,
+        "bytes": os.path.getsize(path),
+        "format": FORMAT,
+        "views": [{"column": name or None, **view.to_dict()} for name, view in model.views],
+        "terms": [model.counts(view).n_terms for view in range(len(model.views))],
+        "alpha": model.alpha,
+        "unseen": model.unseen,
+        "documents": model.n_documents,
+        "classes": [
+            {"class": name, "documents": count, "prior": priors[name]}
+            for name, count in model.class_documents.items()
+        ],
+        "top_terms": {
+            str(name): [model.top_terms(name, terms, view) for view in range(len(model.views))]
+            for name in chosen
+        },
+    }
+
+
+def _priors(model: Model) -> dict[Label, float]:
+    explained = model.explain("" if model.views[0][0] == "" else {name: "" for name, _ in model.views})
+    return dict(zip(explained.classes, (math.exp(p) for p in explained.log_prior.tolist()), strict=True))
+
+
+def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
+    from bayleaf.cli.show import console, plain, table, top_terms
+    from bayleaf.storage import FORMAT
+
+    show = console()
+    show.print(plain(f"{path}: {size(os.path.getsize(path))}, format {FORMAT}"), style="bold")
+    for number, (name, view) in enumerate(model.views):
+        column = f"{name}: " if name else ""
+        judged = ", ".join(str(getattr(view, name)) for name in ("event", "tf") if hasattr(view, name))
+        show.print(plain(f"{column}{view!r}, {judged}, {model.counts(number).n_terms:,} terms"))
+    priors_named = model.priors if isinstance(model.priors, str) else "given"
+    show.print(plain(f"alpha {model.alpha:g}, {priors_named} priors, unseen terms: {model.unseen}"))
+    priors = _priors(model)
+    rows = table("class", "documents", "prior")
+    for label, count in model.class_documents.items():
+        rows.add_row(plain(label), f"{count:,}", f"{priors[label]:.4g}")
+    show.print(rows)
+    if terms:
+        show.print(top_terms(model, terms, chosen))

@@ -1,0 +1,61 @@
+"""Loading and keeping models: what goes wrong is said in terms of the file that the user named."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from bayleaf.corpus import Batch
+    from bayleaf.model import Model
+
+
+def load(path: str, threads: int | None = None) -> Model:
+    """The model in a file."""
+    from bayleaf.model import Model
+
+    try:
+        return Model.load(path, threads=threads)
+    except OSError as error:
+        raise click.ClickException(f"{path} could not be opened: {error.strerror or error}.") from None
+
+
+def check_target(path: str) -> None:
+    """Find out before the work is done whether its result can be written."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise click.ClickException(f"{path} is a folder. Name a file for the model.")
+    if not os.path.isdir(folder):
+        raise click.ClickException(f"{path} cannot be written: there is no folder {folder}.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise click.ClickException(f"{path} cannot be written: the folder {folder} does not let you.")
+
+
+def save(model: Model, path: str) -> int:
+    """Write a model completely or not at all; gives its size in bytes."""
+    from pathlib import Path
+
+    from bayleaf.storage import write
+
+    data = model.to_bytes()
+    try:
+        write(Path(path), data)
+    except OSError as error:
+        kept = " The file is as it was before." if os.path.exists(path) else ""
+        raise click.ClickException(f"{path} could not be written: {error.strerror or error}.{kept}") from None
+    return len(data)
+
+
+def labels_for(model: Model, labels: Any) -> Any:
+    """Labels from a file are text; where the model's classes are numbers, the same as numbers."""
+    from bayleaf.labels import as_list
+
+    others = {str(name): name for name in model.classes if not isinstance(name, str)}
+    return [others.get(label, label) for label in as_list(labels)] if others else labels
+
+
+def documents(model: Model, batch: Batch) -> Any:
+    """What a model looks at: the text, or the columns that its views name."""
+    return batch.texts if model.views[0][0] == "" else batch.columns

@@ -1,0 +1,159 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+FORMATS = (
+    "tsv",
+    "csv",
+    "jsonl",
+    "parquet",
+    "fasttext",
+    "mbox",
+    "fasta",
+    "lines",
+    "folders",
+    "maildir",
+    "eml",
+)
+
+_READING = [
+    click.option(
+        "--format",
+        type=click.Choice(FORMATS),
+        help="What the input is; without it, guessed from name and content.",
+    ),
+    click.option(
+        "--text-column",
+        "text",
+        multiple=True,
+        metavar="NAME",
+        help="The column with the text; several are joined.",
+    ),
+    click.option(
+        "--label-column",
+        "label",
+        metavar="NAME",
+        help="The column with the label; or 'folder', 'file', or a pattern of the path: '(ham|spam)'.",
+    ),
+    click.option(
+        "--header/--no-header", default=None, help="Whether the first row of a table names its columns."
+    ),
+    click.option(
+        "--encoding", default="utf-8", show_default=True, help="How the bytes of the input are text."
+    ),
+    click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip", "replace"]),
+        default="stop",
+        show_default=True,
+        help="What happens to a line that cannot be decoded or is malformed.",
+    ),
+    click.option("--taxonomy", metavar="FILE", help="For FASTA: the table of names and lineages."),
+    click.option("--rank", metavar="RANK", help="For FASTA: the rank that is the label, such as genus."),
+    click.option(
+        "--threads",
+        type=click.IntRange(1),
+        help="Processors to use; without it, all. The result is the same.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No remarks and no progress on standard error."),
+]
+
+
+def _applied(options: list[Callable[[Any], Any]], command: Decorated) -> Decorated:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def reading(command: Decorated) -> Decorated:
+    """How to read input; gathered into one `Reading` by `Reading(**options)`."""
+    return _applied(_READING, command)
+
+
+def as_json(command: Decorated) -> Decorated:
+    """--json: for machines."""
+    option: Callable[[Decorated], Decorated] = click.option(
+        "--json", "as_json", is_flag=True, help="Write JSON."
+    )
+    return option(command)
+
+
+_LOOKING = [
+    click.option("--plain", is_flag=True, help="The textbook: single words, multinomial, alpha 1."),
+    click.option(
+        "--preset",
+        type=click.Choice(["text", "languages", "sequences"]),
+        help="text: words and pairs (the default); languages: letters 1-4; sequences: 8 bytes in a row.",
+    ),
+    click.option("--ngrams", metavar="N|A-B", help="Words in a row that make a term: 2 is 1-2."),
+    click.option(
+        "--stop-words", metavar="LANG|FILE", help="Words to leave out: a language's, or a file's lines."
+    ),
+    click.option("--stemmer", metavar="LANG", help="Cut endings off: porter, or a language."),
+    click.option(
+        "--lemmatizer", metavar="LANG", help="Put the dictionary's form: a language, or english:verb."
+    ),
+    click.option("--min-length", type=int, help="Leave out words of fewer letters."),
+    click.option("--max-length", type=int, help="Leave out words of more letters."),
+    click.option("--lower/--no-lower", default=None, help="Whether A and a are the same (they are)."),
+    click.option("--strip-accents", is_flag=True, help="Write café as cafe."),
+    click.option(
+        "--digits",
+        type=click.Choice(["keep", "zero", "single", "drop"]),
+        help="Write 2024 as 2024, 0000, 0, or not.",
+    ),
+    click.option("--words", "with_words", is_flag=True, help="Count words beside --chars or --bytes."),
+    click.option("--chars", metavar="A-B", help="Count letters in a row, A to B of them, instead of words."),
+    click.option("--bytes", "bytes_", metavar="K", help="Count bytes in a row, K of them, instead of words."),
+    click.option(
+        "--event",
+        type=click.Choice(["multinomial", "bernoulli", "complement"]),
+        help="The event model (multinomial).",
+    ),
+    click.option(
+        "--tf",
+        type=click.Choice(["count", "binary", "normalized", "tf-idf"]),
+        help="What a term counts for in a document (count).",
+    ),
+]
+
+_JUDGING = [
+    click.option(
+        "--alpha",
+        type=float,
+        default=1.0,
+        show_default=True,
+        help="Smoothing: 1 is Laplace's, less is Lidstone's.",
+    ),
+    click.option(
+        "--priors",
+        default="empirical",
+        show_default=True,
+        metavar="HOW",
+        help="The classes before looking: empirical, uniform, or ham=0.8,spam=0.2.",
+    ),
+    click.option(
+        "--unseen",
+        type=click.Choice(["ignore", "smooth"]),
+        default="ignore",
+        show_default=True,
+        help="What a term says that was never learned.",
+    ),
+]
+
+
+def looking(command: Decorated) -> Decorated:
+    """How to look at texts; made into views by `views_of`."""
+    return _applied(_LOOKING, command)
+
+
+def judging(command: Decorated) -> Decorated:
+    """How counts become answers."""
+    return _applied(_JUDGING, command)

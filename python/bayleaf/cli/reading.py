@@ -1,0 +1,144 @@
+"""Opening input for a command: what was guessed, how far it is, what was left out."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from bayleaf.corpus import Batch, Corpus
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The options of `options.reading`."""
+
+    format: str | None
+    text: tuple[str, ...]
+    label: str | None
+    header: bool | None
+    encoding: str
+    on_error: str
+    taxonomy: str | None
+    rank: str | None
+    threads: int | None
+    quiet: bool
+
+    @classmethod
+    def taken(cls, options: dict[str, Any]) -> Reading:
+        """Take these options out of all the options of a command."""
+        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+
+    def open(self, inputs: Sequence[str], labelled: bool | None, interactive: bool = False) -> Corpus:
+        """Open files, folders, patterns or "-"; says on standard error what they were taken for."""
+        from bayleaf.corpus import open_corpus
+
+        corpus = open_corpus(
+            *inputs,
+            format=self.format,
+            text=self.text or None,
+            label=self.label,
+            header=self.header,
+            encoding=self.encoding,
+            on_error=self.on_error,
+            taxonomy=self.taxonomy,
+            rank=self.rank,
+            labelled=labelled,
+            interactive=interactive,
+        )
+        self.remark(_guess(corpus, inputs))
+        return corpus
+
+    def remark(self, message: str) -> None:
+        """Say something beside the results."""
+        if not self.quiet:
+            click.echo(message, err=True)
+
+    def batches(self, corpus: Corpus) -> Iterator[Batch]:
+        """The batches of a corpus, with progress, and in the end what was left out."""
+        progress = None if self.quiet else Progress(corpus)
+        try:
+            for batch in corpus:
+                yield batch
+                if progress:
+                    progress.show()
+        finally:
+            if progress:
+                progress.end()
+        if corpus.skipped:
+            self.remark(f"{corpus.skipped:,} rows were left out (--on-error {self.on_error}).")
+
+
+def _guess(corpus: Corpus, inputs: Sequence[str]) -> str:
+    name = "standard input" if inputs[0] == "-" else inputs[0]
+    more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""
+    texts = " and ".join(map(repr, corpus.text_columns))
+    label = f", label in {corpus.label_column!r}" if corpus.label_column else ""
+    return f"Reading {name}{more} as {corpus.format}: text in {texts}{label}."
+
+
+class Progress:
+    """Bytes done, rate and time left: one line that changes in a terminal, a line now and then elsewhere.
+
+    Nothing is shown in the first second.
+    """
+
+    def __init__(self, corpus: Corpus, out: IO[str] | None = None) -> None:
+        self._corpus = corpus
+        self._out = out or sys.stderr
+        self._terminal = self._out.isatty() and os.environ.get("TERM") != "dumb"
+        self._started = time.monotonic()
+        self._next = self._started + 1
+        self._pause = 0.1 if self._terminal else 5.0
+        self._shown = False
+
+    def show(self) -> None:
+        """Write a line if it is time to."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + self._pause
+        self._shown = True
+        line = self._line(now - self._started)
+        self._out.write(f"\r{line:<72}" if self._terminal else f"{line}\n")
+        self._out.flush()
+
+    def _line(self, seconds: float) -> str:
+        done, total = self._corpus.bytes_read, self._corpus.total_bytes
+        rate = done / seconds
+        line = f"{size(done)} of {size(total)}" if total else size(done)
+        line += f", {size(rate)}/s"
+        if total and rate:
+            line += f", {min(done / total, 1):.0%}, {duration((total - done) / rate)} left"
+        return line
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._shown and self._terminal:
+            self._out.write("\r" + " " * 72 + "\r")
+            self._out.flush()
+
+
+def size(count: float) -> str:
+    """Bytes as people write them."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """A time left, in the two largest units."""
+    whole = max(round(seconds), 0)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"

@@ -1,0 +1,147 @@
+"""`bayleaf train`: documents in, a model out."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayleaf.cli import options
+from bayleaf.cli.reading import Reading, size
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bayleaf.cli.measuring import Measurement
+    from bayleaf.corpus import Corpus
+    from bayleaf.model import Model
+
+
+@click.command("train")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="The file to write.")
+@click.option("--test", metavar="INPUT", help="Measure on these documents when done.")
+@click.option(
+    "--holdout",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="PART",
+    help="Measure on a part, then learn it too: 0.2.",
+)
+@options.looking
+@options.judging
+@options.reading
+@options.as_json
+def train_command(
+    inputs: tuple[str, ...], output: str, test: str | None, holdout: float | None, as_json: bool, **given: Any
+) -> None:
+    """Learn labelled documents and write a model.
+
+    INPUT is files, folders or patterns; '-' is standard input. TSV (label, tab, text), CSV, JSON lines,
+    Parquet, fastText's lines, a folder for each class, mail, FASTA; compressed or not. The model is written
+    when all of it is learned: a run that fails or is interrupted leaves an older model as it was.
+
+    \b
+    Examples:
+      bayleaf train messages.tsv -o spam.bayleaf --holdout 0.2
+      bayleaf train mail/ham mail/spam -o mail.bayleaf --stemmer english
+    """
+    from bayleaf.cli.models import check_target
+    from bayleaf.cli.views import new_model
+
+    if holdout and "-" in inputs:
+        raise click.UsageError(
+            "--holdout reads the input twice, which standard input does not allow. Save it to a file."
+        )
+    reading = Reading.taken(given)
+    model = new_model(reading.threads, given)
+    check_target(output)
+    started = time.perf_counter()
+    corpus = reading.open(inputs, labelled=True)
+    if holdout:
+        measured: Measurement | None = _held_out(model, corpus, reading, holdout)
+    else:
+        learn(model, corpus, reading)
+        measured = _tested(model, reading, test) if test else None
+    _keep(model, output, measured, as_json, time.perf_counter() - started, inputs[0])
+
+
+def learn(model: Model, corpus: Corpus, reading: Reading) -> None:
+    """Count all documents of a corpus."""
+    from bayleaf.cli.models import documents, labels_for
+
+    for batch in reading.batches(corpus):
+        model.learn(documents(model, batch), labels_for(model, batch.labels))
+
+
+def _tested(model: Model, reading: Reading, test: str) -> Measurement:
+    from bayleaf.cli.measuring import Measurement
+
+    measured = Measurement(model)
+    for batch in reading.batches(reading.open([test], labelled=True)):
+        measured.add(batch.texts, batch.labels, batch.origin)
+    measured.check(test)
+    return measured
+
+
+def _held_out(model: Model, corpus: Corpus, reading: Reading, part: float) -> Measurement:
+    """Learn the rest, measure on the part, then learn that too: counts do not mind their order."""
+    from bayleaf.cli.measuring import Measurement
+
+    before = 0
+    for batch in reading.batches(corpus):
+        rest = ~held_out(before, len(batch), part)
+        model.learn(batch.texts.take(rest), batch.labels.take(rest))
+        before += len(batch)
+    measured = Measurement(model.copy())
+    before = 0
+    for batch in reading.batches(corpus):
+        held = held_out(before, len(batch), part)
+        texts, labels = batch.texts.take(held), batch.labels.take(held)
+        measured.add(texts, labels, batch.origin)
+        model.learn(texts, labels)
+        before += len(batch)
+    measured.check(f"The part of {part:g}")
+    return measured
+
+
+def held_out(before: int, rows: int, part: float) -> NDArray[np.bool_]:
+    """Which rows are held out: by a fixed hash of their number, so every run chooses the same."""
+    import numpy as np
+
+    number = np.arange(before, before + rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    chosen: NDArray[np.bool_] = (number >> np.uint64(11)).astype(np.float64) < part * 2.0**53
+    return chosen
+
+
+def _keep(
+    model: Model, output: str, measured: Measurement | None, as_json: bool, seconds: float, first: str
+) -> None:
+    from bayleaf.cli.models import save
+    from bayleaf.events import check_priors
+
+    if not model.n_documents:
+        raise click.ClickException(f"{first} holds no labelled document. No model was written.")
+    check_priors(model.priors, model.classes)
+    written = save(model, output)
+    terms = sum(model.counts(view).n_terms for view in range(len(model.views)))
+    if as_json:
+        facts = {
+            "model": output,
+            "bytes": written,
+            "documents": {str(name): count for name, count in model.class_documents.items()},
+            "terms": terms,
+        }
+        click.echo(json.dumps(facts | {"seconds": seconds, "test": measured and measured.to_dict()}))
+        return
+    if measured:
+        from bayleaf.cli.show import confusion, console, scores
+
+        console().print(
+            *scores(measured.card, measured.names), confusion(measured.card, measured.names), sep="\n"
+        )
+    classes = f"{len(model.classes)} classes" if len(model.classes) > 1 else f"1 class, {model.classes[0]}"
+    click.echo(f"{output}: {model.n_documents:,} documents, {classes}, {terms:,} terms, {size(written)}.")
