@@ -10,21 +10,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf import events, storage
+from bayleaf import events, inputs, storage
 from bayleaf._core import NotLearned
-from bayleaf.events import Priors, Unseen, Weights
-from bayleaf.explain import Explanation, Part
-from bayleaf.labels import Label, Labels, as_array
-from bayleaf.tally import ClassCounts, Classes, Floats, TextTally, as_documents, length_of
-from bayleaf.views import View, view_from_dict, words
-
-Views = Sequence[View] | Mapping[str, View]
-WHOLE = ""
-"""The name of the column when X is one column of text."""
+from bayleaf.compiled import Compiled
+from bayleaf.events import Priors, Unseen
+from bayleaf.explain import Explanation
+from bayleaf.inputs import WHOLE, Views
+from bayleaf.labels import Label, Labels
+from bayleaf.table_views import view_from_dict
+from bayleaf.tables import NotCounted, Tally
+from bayleaf.tally import Classes, Floats, length_of
+from bayleaf.views import View, Words, words
 
 
 class Model:
-    """Naive Bayes on texts: learns by counting, forgets by subtracting, explains by addition.
+    """Naive Bayes on texts and tables: learns by counting, forgets by subtracting, explains by addition.
 
     | argument | values | meaning |
     |---|---|---|
@@ -35,8 +35,8 @@ class Model:
     | `classes` | labels, None | close the set of classes; None lets new ones in |
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
 
-    `alpha`, `priors`, `unseen` and the views' event models and term frequencies can be changed at any time with
-    `configure`, without another look at the texts.
+    `alpha`, `priors`, `unseen` and what the views make of their counts can be changed at any time with
+    `configure`, without another look at the documents. `notes`, a mapping ready for JSON, goes into the file.
     """
 
     def __init__(
@@ -49,20 +49,22 @@ class Model:
         classes: Any = None,
         threads: int | None = None,
     ) -> None:
-        self.views: list[tuple[str, View]] = _named_views([words()] if views is None else views)
+        self.views: list[tuple[str, View]] = inputs.named_views([words()] if views is None else views)
         self._labels = Labels()
         if classes is not None:
             self._labels.close(classes)
-        self._tallies = [TextTally(view.analyzer) for _, view in self.views]
+        self._tallies: list[Tally] = [view.tally() for _, view in self.views]
         self._documents = np.zeros(0, np.int64)
+        self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
         self.threads = _checked_threads(threads)
-        self._compiled: _Compiled | None = None
+        self._compiled: Compiled | None = None
         self.configure()
 
     def __repr__(self) -> str:
         views = [view for _, view in self.views] if self._one_column else dict(self.views)
-        return f"Model({views!r}, alpha={self.alpha:g}, {len(self.classes)} classes, {self.n_documents} documents)"
+        learned = f"{len(self.classes)} classes, {self.n_documents} documents"
+        return f"Model({views!r}, alpha={self.alpha:g}, {learned})"
 
     @property
     def _one_column(self) -> bool:
@@ -90,18 +92,27 @@ class Model:
         return {self._labels.names[number]: int(padded[number]) for number in self._order.tolist()}
 
     def configure(self, *, view: int | str | None = None, **settings: Any) -> Self:
-        """Change `alpha`, `priors`, `unseen`, or of one view (or all) `event`, `tf` and `alpha`, from the same counts."""
-        own = {name: settings.pop(name) for name in ("alpha", "priors", "unseen") if name in settings and view is None}
+        """Change `alpha`, `priors`, `unseen`, or the `event`, `tf`, `alpha`… of one view (or all)."""
+        own = {
+            name: settings.pop(name)
+            for name in ("alpha", "priors", "unseen")
+            if name in settings and view is None
+        }
         alpha = events.check_alpha(own.get("alpha", self.alpha))
         unseen = own.get("unseen", self.unseen)
         events.check_choice("unseen", unseen, ["ignore", "smooth"])
         priors = own.get("priors", self.priors)
         events.check_priors(priors)
         chosen = self._chosen(view)
-        unknown = set(settings) - View.judgements
+        unknown = set(settings).difference(*(self.views[i][1].judgements for i in chosen))
         if unknown:
-            raise TypeError(f"configure() has no setting {sorted(unknown)[0]!r}. What is counted cannot be changed later.")
-        views = [(name, each.configured(**settings) if i in chosen else each) for i, (name, each) in enumerate(self.views)]
+            raise TypeError(
+                f"configure() has no setting {sorted(unknown)[0]!r}. What is counted cannot be changed later."
+            )
+        views = [
+            (name, each.configured(**settings) if i in chosen else each)
+            for i, (name, each) in enumerate(self.views)
+        ]
         self.views, self.alpha, self.priors, self.unseen = views, alpha, priors, unseen
         self._compiled = None
         return self
@@ -109,7 +120,9 @@ class Model:
     def _chosen(self, view: int | str | None) -> set[int]:
         if view is None:
             return set(range(len(self.views)))
-        found = {i for i, (name, _) in enumerate(self.views) if view == (name if isinstance(view, str) else i)}
+        found = {
+            i for i, (name, _) in enumerate(self.views) if view == (name if isinstance(view, str) else i)
+        }
         if not found:
             names = list(range(len(self.views))) if self._one_column else [name for name, _ in self.views]
             raise ValueError(f"There is no view {view!r}. The views are {names}.")
@@ -136,6 +149,9 @@ class Model:
     def forget(self, X: Any, y: Any) -> Self:
         """Undo `learn` exactly; documents that were not learned are refused, and nothing changes."""
         columns, numbers = self._input(X, y, self._labels.copy(), grow=False)
+        left = _added(self._documents, -np.bincount(numbers, minlength=len(self._documents)))
+        if left.min(initial=0) < 0:
+            raise ValueError(self._not_learned(None, int(left.argmin())))
         done: list[int] = []
         self._compiled = None
         try:
@@ -145,18 +161,21 @@ class Model:
         except BaseException as error:
             for i in done:
                 self._tallies[i].add(columns[i], numbers, self.threads)
-            if isinstance(error, NotLearned):
-                raise ValueError(self._not_learned(*error.args)) from None
+            if isinstance(error, NotLearned | NotCounted):
+                term, number = error.args
+                column = self.views[len(done)][0] if isinstance(error, NotCounted) else ""
+                raise ValueError(self._not_learned(term, number, column)) from None
             raise
-        self._documents = _added(self._documents, -np.bincount(numbers, minlength=len(self._documents)))
+        self._documents = left
         return self
 
-    def _not_learned(self, term: str | None, number: int) -> str:
+    def _not_learned(self, term: str | None, number: int, column: str = "") -> str:
         label = self._labels.names[number]
         if term is None:
             return f"X has more documents of the class {label!r} than were learned. Nothing was forgotten."
+        what = f"{term} in the column {column!r}" if column else f"the term {term!r}"
         return (
-            f"X was not learned like this: the term {term!r} occurs in it more often than in all documents learned as "
+            f"X was not learned like this: {what} occurs in it more often than in all documents learned as "
             f"{label!r}. Nothing was forgotten."
         )
 
@@ -166,7 +185,9 @@ class Model:
             raise TypeError(f"A model can be merged with a model, got {type(other).__name__}.")
         ours, theirs = ([(name, view.facts()) for name, view in model.views] for model in (self, other))
         if ours != theirs:
-            raise ValueError(f"The models look at their documents differently: {self.views} and {other.views}.")
+            raise ValueError(
+                f"The models look at their documents differently: {self.views} and {other.views}."
+            )
         source = other.copy() if other is self else other
         labels = self._labels.copy()
         numbers = labels.number(source._labels.names)
@@ -181,48 +202,37 @@ class Model:
 
     def copy(self) -> Model:
         """The same model, to be changed on its own."""
-        return Model.from_bytes(self.to_bytes(), _normalizers(self.views))
+        return _unpickled(self.to_bytes(), _normalizers(self.views), self.threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.to_bytes(), _normalizers(self.views), self.threads)
 
     def _input(self, X: Any, y: Any, labels: Labels, grow: bool = True) -> tuple[list[Any], Classes]:
-        columns = self._columns(X)
+        columns = inputs.read(self.views, X)
         numbers = labels.number(y, grow)
         documents = length_of(columns[0])
         if documents != len(numbers):
-            raise ValueError(f"X has {documents} documents and y has {len(numbers)} labels; each document needs one.")
+            raise ValueError(
+                f"X has {documents} documents and y has {len(numbers)} labels; each document needs one."
+            )
         return columns, numbers
 
-    def _columns(self, X: Any) -> list[Any]:
-        """The column that each view looks at."""
-        if self._one_column:
-            column = as_documents(X)
-            return [column] * len(self.views)
-        names = _column_names(X)
-        missing = [name for name, _ in self.views if name not in names]
-        if missing:
-            raise ValueError(f"X has no column {missing[0]!r}. Its columns are {names}.")
-        return [as_documents(X[name]) for name, _ in self.views]
-
-    def _ready(self) -> _Compiled:
+    def _ready(self) -> Compiled:
         if self._compiled is None:
             if self.n_documents == 0:
                 raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
             events.check_priors(self.priors, self.classes)
-            self._compiled = _Compiled(self)
+            self._compiled = Compiled(self.views, self._tallies, self._order, self)
         return self._compiled
 
-    def counts(self, view: int = 0) -> ClassCounts:
+    def counts(self, view: int = 0) -> Any:
         """The integer counts of one view, classes in the order of `classes`."""
         return self._tallies[view].counts(self._order)
 
     def log_joint(self, X: Any) -> Floats:
         """log P(document, class), one row a document, one column a class."""
         compiled = self._ready()
-        columns = self._columns(X)
-        scores = compiled.scores(0, columns[0], self.threads)
-        for i, column in enumerate(columns[1:], 1):
-            scores += compiled.scores(i, column, self.threads)
-        scores += compiled.log_prior
-        return scores
+        return compiled.log_joint(inputs.read(self.views, X), self.threads)
 
     def log_evidence(self, X: Any) -> Floats:
         """log P(document): the joint, summed over the classes."""
@@ -243,23 +253,23 @@ class Model:
         best = joint.argmax(axis=1)
         if compiled.may_rule_out and np.isneginf(joint.max(axis=1)).any():
             best = events.log_posterior(joint, compiled.log_prior).argmax(axis=1)
-        return compiled.labels[best]
+        answers: NDArray[Any] = compiled.labels[best]
+        return answers
 
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one document apart: the parts sum to `log_joint`."""
         compiled = self._ready()
-        row = [x] if self._one_column else {name: [x[name]] for name, _ in self.views}
-        joint = self.log_joint(row)
-        posterior = np.exp(events.log_posterior(joint, compiled.log_prior))[0]
         classes = self.classes
         if label is not None and label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
+        columns = inputs.read_row(self.views, x)
+        joint = compiled.log_joint(columns, self.threads)
+        posterior = np.exp(events.log_posterior(joint, compiled.log_prior))[0]
         chosen = int(posterior.argmax()) if label is None else classes.index(label)
         others = [i for i in np.argsort(-joint[0], kind="stable").tolist() if i != chosen]
-        texts = {name: x if self._one_column else x[name] for name, _ in self.views}
-        parts = [part for i, (name, _) in enumerate(self.views) for part in compiled.parts(i, texts[name])]
+        text, parts = compiled.parts(columns)
         return Explanation(
-            text=_as_text(next(iter(texts.values()))) if len(texts) == 1 else "\n".join(map(_as_text, texts.values())),
+            text=text,
             classes=classes,
             log_prior=compiled.log_prior,
             bias=compiled.bias,
@@ -271,20 +281,11 @@ class Model:
         )
 
     def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
-        """The terms that speak most for a class, with their log odds against the mean of the other classes."""
+        """The terms that speak most for a class, with their log odds against the mean of the others."""
         classes = self.classes
         if label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
-        compiled = self._ready()
-        counts, finite = compiled.counts[view], compiled.weights[view].finite
-        chosen = classes.index(label)
-        candidates = counts.term[counts.class_ == chosen].astype(np.intp)
-        rows = finite.rows(counts, candidates)
-        others = np.delete(rows, chosen, axis=1)
-        odds = rows[:, chosen] - (others.mean(axis=1) if len(classes) > 1 else 0.0)
-        best = np.argsort(-odds, kind="stable")[:n]
-        names = counts.term_names
-        return [(names[candidates[i]], float(odds[i])) for i in best.tolist()]
+        return self._ready().scorers[view].top(classes.index(label), n)
 
     def to_bytes(self) -> bytes:
         """The model as a file would hold it; equal counts and settings give equal bytes."""
@@ -295,14 +296,17 @@ class Model:
         storage.write(Path(path), self.to_bytes())
 
     def _settings(self) -> dict[str, Any]:
+        given = self.priors
+        priors = sorted(map(list, given.items()), key=repr) if isinstance(given, Mapping) else given
         return {
             "views": [[name, view.to_dict()] for name, view in self.views],
             "classes": self.classes,
             "closed": self._labels.closed,
             "documents": list(self.class_documents.values()),
             "alpha": self.alpha,
-            "priors": sorted(map(list, self.priors.items()), key=repr) if isinstance(self.priors, Mapping) else self.priors,
+            "priors": priors,
             "unseen": self.unseen,
+            **({"notes": self.notes} if self.notes else {}),
         }  # fmt: skip
 
     @classmethod
@@ -314,12 +318,14 @@ class Model:
         threads: int | None = None,
     ) -> Model:
         """Read a model; one that was learned with a normalizer of your own needs that function again."""
-        return cls._restored(*storage.read(Path(path)), str(path), normalizer, threads)
+        settings, arrays = storage.read(Path(path))
+        return cls._restored(settings, arrays, str(path), [normalizer] * len(arrays), threads)
 
     @classmethod
     def from_bytes(cls, data: bytes, normalizer: Callable[[str], str | None] | None = None) -> Model:
         """The model that `to_bytes` wrote."""
-        return cls._restored(*storage.unpack(data, "the bytes"), "the bytes", normalizer, None)
+        settings, arrays = storage.unpack(data, "the bytes")
+        return cls._restored(settings, arrays, "the bytes", [normalizer] * len(arrays), None)
 
     @classmethod
     def _restored(
@@ -327,24 +333,27 @@ class Model:
         settings: dict[str, Any],
         arrays: list[dict[str, NDArray[Any]]],
         origin: str,
-        normalizer: Callable[[str], str | None] | None,
+        normalizers: Sequence[Callable[[str], str | None] | None],
         threads: int | None,
     ) -> Model:
         with storage.reading(origin):
-            own = [normalizer if _needs_normalizer(view) else None for _, view in settings["views"]]
-            views = [(name, view_from_dict(view, fn)) for (name, view), fn in zip(settings["views"], own, strict=True)]
-            priors = settings["priors"]
+            both = zip(settings["views"], normalizers, strict=True)
+            views = [
+                (name, view_from_dict(view, fn if _needs_normalizer(view) else None))
+                for (name, view), fn in both
+            ]
+            priors: Any = settings["priors"]
             model = cls(
                 [view for _, view in views] if views[0][0] == WHOLE else dict(views),
                 alpha=settings["alpha"],
-                priors=priors if isinstance(priors, str) else {label: p for label, p in priors},
+                priors=dict(priors) if isinstance(priors, list) else priors,
                 unseen=settings["unseen"],
                 threads=threads,
             )
             model._labels = Labels(settings["classes"], settings["closed"])
             model._documents = np.array(settings["documents"], np.int64)
-            both = zip(views, arrays, strict=True)
-            model._tallies = [TextTally.restore(view.analyzer, own) for (_, view), own in both]
+            model._tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
+            model.notes = dict(settings.get("notes", {}))
             model._check_restored(arrays)
             return model
 
@@ -354,102 +363,13 @@ class Model:
                 raise ValueError("the views have counted different documents")
 
 
-class _Compiled:
-    """Everything that is derived from the counts to answer questions."""
-
-    def __init__(self, model: Model) -> None:
-        order = model._order
-        self.labels = as_array(model.classes)
-        self.counts = [tally.counts(order) for tally in model._tallies]
-        self.weights = [
-            events.weights(counts, view.event, view.tf, model.alpha if view.alpha is None else view.alpha, model.unseen)
-            for counts, (_, view) in zip(self.counts, model.views, strict=True)
-        ]
-        self.names = [f"{name}: {view.kind}" if name else view.kind for name, view in model.views]
-        self._finite = self._scorers(model, [weights.finite for weights in self.weights])
-        self._zeros = self._scorers(model, [weights.zeros for weights in self.weights])
-        self.log_prior = _log_prior(model, self.counts[0])
-        self.may_rule_out = any(weights.zeros for weights in self.weights)
-        self.bias: Floats = np.sum([_ruled_out(w.finite.bias, w.zeros and w.zeros.bias) for w in self.weights], axis=0)
-
-    def _scorers(self, model: Model, linears: Sequence[events.Linear | None]) -> list[Any]:
-        return [
-            linear and tally.scorer(linear.value, counts, linear.arrays())
-            for tally, counts, linear in zip(model._tallies, self.counts, linears, strict=True)
-        ]
-
-    def scores(self, view: int, column: Any, threads: int) -> Floats:
-        """The log likelihood of each document in each class, as one view sees it."""
-        finite: Floats = self._finite[view].score(column, threads)
-        zeros = self._zeros[view]
-        return finite if zeros is None else _ruled_out(finite, zeros.score(column, threads))
-
-    def parts(self, view: int, text: Any) -> list[Part]:
-        """Each occurrence of a term with what it adds to the scores."""
-        weights, counts = self.weights[view], self.counts[view]
-        found = self._finite[view].parts(_as_text(text))
-        terms = np.array([index for _, index, _, _ in found], np.intp)
-        known, place = np.unique(terms[terms >= 0], return_inverse=True)
-        scores = np.zeros((len(found), counts.n_classes))
-        scores[terms >= 0] = _ruled_out_rows(weights, counts, known)[place]
-        if weights.finite.unseen is not None:
-            unseen = weights.finite.unseen
-            scores[terms < 0] = unseen if weights.zeros is None else np.full_like(unseen, -np.inf)
-        scores /= _repeats(found, weights.finite.value)[:, None]
-        pairs = zip(found, scores, strict=True)
-        return [Part(term, start, end, self.names[view], row) for (term, _, start, end), row in pairs]
-
-
-def _repeats(found: list[tuple[str, int, int, int]], value: str) -> Floats:
-    """By what each occurrence's weight is divided."""
-    if value == "count":
-        return np.ones(len(found))
-    if value == "share":
-        return np.full(len(found), float(len(found)))
-    names, place, counts = np.unique([term for term, *_ in found], return_inverse=True, return_counts=True)
-    repeats: Floats = counts[place].astype(np.float64) if len(names) else np.ones(0)
-    return repeats
-
-
-def _ruled_out(finite: Floats, zeros: Floats | None) -> Floats:
-    return finite if zeros is None else np.where(zeros > 0.5, -np.inf, finite)
-
-
-def _ruled_out_rows(weights: Weights, counts: ClassCounts, terms: NDArray[np.intp]) -> Floats:
-    finite = weights.finite.rows(counts, terms)
-    return finite if weights.zeros is None else _ruled_out(finite, weights.zeros.rows(counts, terms))
-
-
-def _log_prior(model: Model, counts: ClassCounts) -> Floats:
-    """The prior; the complement model by itself has none unless one is given."""
-    if model.priors == "empirical" and all(view.event == "complement" for _, view in model.views):
-        return np.zeros(counts.n_classes)
-    return events.log_prior(model.priors, model.classes, counts.class_documents)
-
-
-def _named_views(views: Any) -> list[tuple[str, View]]:
-    if isinstance(views, View):
-        views = [views]
-    named = list(views.items()) if isinstance(views, Mapping) else [(WHOLE, view) for view in views]
-    if not named:
-        raise ValueError("`views` is empty; a model needs at least one view, for example [words()].")
-    for name, view in named:
-        if not isinstance(view, View):
-            raise TypeError(f"`views` holds {view!r}, which is not a view such as words() or chars(3, 5).")
-        if isinstance(views, Mapping) and (not isinstance(name, str) or name == WHOLE):
-            raise TypeError(f"`views` maps column names to views; {name!r} is not a name.")
-    facts = [(name, view.facts()) for name, view in named]
-    for i, fact in enumerate(facts):
-        if fact in facts[:i]:
-            raise ValueError(f"The views clash: {named[i][1]!r} is there twice, and would count the same terms twice.")
-    return named
-
-
 def _checked_threads(threads: int | None) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise ValueError(f"`threads` must be a whole number >= 1, or None for all processors, got {threads!r}.")
+    if type(threads) is not int or threads < 1:
+        raise ValueError(
+            f"`threads` must be a whole number >= 1, or None for all processors, got {threads!r}."
+        )
     return threads
 
 
@@ -457,17 +377,13 @@ def _needs_normalizer(view: Mapping[str, Any]) -> bool:
     return (view.get("normalization") or {}).get("function") is not None
 
 
-def _normalizers(views: list[tuple[str, View]]) -> Callable[[str], str | None] | None:
-    functions = [view.normalization.function for _, view in views if hasattr(view, "normalization")]
-    own = [function for function in functions if function is not None]
-    return own[0] if own else None
+def _normalizers(views: list[tuple[str, View]]) -> list[Callable[[str], str | None] | None]:
+    return [view.normalization.function if isinstance(view, Words) else None for _, view in views]
 
 
-def _column_names(X: Any) -> list[Any]:
-    names = X.keys() if isinstance(X, Mapping) else getattr(X, "column_names", getattr(X, "columns", None))
-    if names is None:
-        raise TypeError(f"The views name columns, so X must be a table with named columns, got {type(X).__name__}.")
-    return list(names)
+def _unpickled(data: bytes, normalizers: list[Callable[[str], str | None] | None], threads: int) -> Model:
+    settings, arrays = storage.unpack(data, "the bytes")
+    return Model._restored(settings, arrays, "the bytes", normalizers, threads)
 
 
 def _added(documents: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -475,7 +391,3 @@ def _added(documents: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.
     total[: len(documents)] += documents
     total[: len(more)] += more
     return total
-
-
-def _as_text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

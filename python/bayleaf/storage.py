@@ -1,6 +1,7 @@
 """The model file: safetensors, which is a JSON header and flat arrays. Reading one runs no code.
 
-It keeps the integers, in canonical order and in the narrowest type that holds them; weights are derived on load.
+It keeps the integers, in canonical order and in the narrowest type that holds them, and the numbers that were
+counted; weights are derived on load.
 """
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ def pack(settings: dict[str, Any], views: list[Arrays]) -> bytes:
     from safetensors.numpy import save
 
     header = {"format": FORMAT, **settings}
-    tensors = {f"{i}.{name}": _narrow(array) for i, arrays in enumerate(views) for name, array in arrays.items()}
+    tensors = {
+        f"{i}.{name}": _narrow(array) for i, arrays in enumerate(views) for name, array in arrays.items()
+    }
     metadata = {"bayleaf": json.dumps(header, ensure_ascii=True, allow_nan=False, separators=(",", ":"))}
     return save(tensors, metadata)
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype == np.float64:
+        return array
     most = int(array.max()) if array.size else 0
     return array.astype(np.min_scalar_type(most), copy=False)
 
@@ -81,7 +86,7 @@ def _settings(metadata: dict[str, Any], origin: str) -> dict[str, Any]:
     return dict(settings)
 
 
-_TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64}
+_TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F64": np.float64}
 
 
 def _array(tensor: dict[str, Any]) -> NDArray[Any]:
@@ -98,7 +103,16 @@ def reading(origin: str) -> Iterator[None]:
         yield
     except ModelFileError:
         raise
-    except (SafetensorError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+    except (
+        SafetensorError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         if isinstance(error, ValueError) and "function" in str(error):
             raise
         raise ModelFileError(f"{origin} is damaged: {_said(error)}.") from error

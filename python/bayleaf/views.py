@@ -3,20 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from bayleaf._core import Analyzer
 from bayleaf.analysis import Digits, Normalization, Top
-from bayleaf.events import Event, TermFrequency, check_alpha, check_choice
+from bayleaf.events import Event, TermFrequency, Unseen, check_alpha, check_choice
+from bayleaf.scoring import Scorer, compile_text
+from bayleaf.tables import Arrays, Tally
+from bayleaf.tally import Classes, TextTally, as_documents
 
 MAX_WORD_NGRAM = 8
 MAX_LETTERS = 16
+NO_NORMALIZATION = Normalization()
 
 
-@dataclass(frozen=True)
 class View:
+    """How to look at one column: what is counted in it, and what the counts say.
+
+    A view reads a column, keeps a tally of it, and compiles the tally into a scorer. The settings in
+    `judgements` only decide what is made of the counts, and can be changed at any time; all others are facts.
+    """
+
+    kind: ClassVar[str]
+    judgements: ClassVar[frozenset[str]] = frozenset()
+    columns: tuple[str, ...] = ()
+    """The columns that are looked at together, if it is not one column with the view's own name."""
+
+    def __repr__(self) -> str:
+        values = [(field, getattr(self, field.name)) for field in self._fields() if field.repr]
+        chosen = [f"{field.name}={value!r}" for field, value in values if value != field.default]
+        return f"{self.kind}({', '.join(chosen)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The settings alone: what is computed from them is computed again in a copy."""
+        return {field.name: getattr(self, field.name) for field in self._fields()}
+
+    def _fields(self) -> tuple[Field[Any], ...]:
+        return fields(cast(Any, self))
+
+    def read(self, raw: Any, where: str) -> Any:
+        """The column in the form that the tally and the scorer take; `where` names it in errors."""
+        raise NotImplementedError
+
+    def tally(self) -> Tally:
+        """Counts of nothing yet."""
+        raise NotImplementedError
+
+    def restore(self, arrays: Arrays) -> Tally:
+        """The counts that a file holds."""
+        raise NotImplementedError
+
+    def compile(self, tally: Any, order: Classes, alpha: float, unseen: Unseen) -> Scorer:
+        """Make the counts of the classes in this order ready to answer."""
+        raise NotImplementedError
+
+    def facts(self) -> dict[str, Any]:
+        """The settings that decide what is counted, ready for JSON."""
+        settings = self.to_dict()
+        return {name: value for name, value in settings.items() if name not in self.judgements}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings, ready for JSON."""
+        return {"kind": self.kind} | {field.name: getattr(self, field.name) for field in self._fields()}
+
+    @classmethod
+    def from_dict(
+        cls, settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None
+    ) -> Self:
+        """The view with these settings."""
+        if normalizer is not None:
+            raise ValueError(f"A view of {cls.kind} has no normalizer.")
+        return cls(**{name: value for name, value in settings.items() if name != "kind"})
+
+    def configured(self, **settings: Any) -> Self:
+        """The same view with other judgements; those it does not have are left out."""
+        own = {name: value for name, value in settings.items() if name in self.judgements}
+        changed: Self = replace(cast(Any, self), **own)
+        return changed
+
+
+@dataclass(frozen=True, repr=False)
+class TextView(View):
     """How to look at one column of text; the settings that are the same for all kinds.
 
     | argument | values | meaning |
@@ -30,7 +99,6 @@ class View:
     tf: TermFrequency = "count"
     alpha: float | None = None
 
-    kind: ClassVar[str]
     judgements: ClassVar[frozenset[str]] = frozenset({"event", "tf", "alpha"})
 
     def __post_init__(self) -> None:
@@ -38,11 +106,6 @@ class View:
         check_choice("tf", self.tf, ["count", "binary", "normalized", "tf-idf"])
         if self.alpha is not None:
             object.__setattr__(self, "alpha", check_alpha(self.alpha))
-
-    def __repr__(self) -> str:
-        values = [(field, getattr(self, field.name)) for field in fields(self) if field.repr]
-        chosen = [f"{field.name}={value!r}" for field, value in values if value != field.default]
-        return f"{self.kind}({', '.join(chosen)})"
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -53,29 +116,27 @@ class View:
         """The terms of a text, as this view sees it."""
         return [term for term, _, _ in self.analyzer.parts(text)]
 
-    def facts(self) -> dict[str, Any]:
-        """The settings that decide what is counted, ready for JSON."""
-        settings = self.to_dict()
-        return {name: value for name, value in settings.items() if name not in self.judgements}
+    def read(self, raw: Any, where: str) -> Any:  # noqa: ARG002
+        """Text in a form that the core can borrow."""
+        return as_documents(raw)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All settings, ready for JSON."""
-        return {"kind": self.kind} | {field.name: getattr(self, field.name) for field in fields(self)}
+    def tally(self) -> TextTally:
+        """Counts of nothing yet."""
+        return TextTally(self.analyzer)
 
-    @classmethod
-    def from_dict(cls, settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None) -> Self:
-        """The view with these settings."""
-        if normalizer is not None:
-            raise ValueError(f"A view of {cls.kind} has no normalizer.")
-        return cls(**{name: value for name, value in settings.items() if name != "kind"})
+    def restore(self, arrays: Arrays) -> TextTally:
+        """The counts that a file holds."""
+        return TextTally.restore(self.analyzer, arrays)
 
-    def configured(self, **settings: Any) -> Self:
-        """The same view with another event model, term frequency or alpha."""
-        return replace(self, **settings)
+    def compile(self, tally: TextTally, order: Classes, alpha: float, unseen: Unseen) -> Scorer:
+        """The weights of the event model."""
+        return compile_text(
+            tally, order, self.event, self.tf, alpha if self.alpha is None else self.alpha, unseen
+        )
 
 
 @dataclass(frozen=True, repr=False)
-class Words(View):
+class Words(TextView):
     """N-grams of words; made by `words()`."""
 
     shortest: int = 1
@@ -85,7 +146,7 @@ class Words(View):
     min_length: int = 1
     max_length: int | None = None
     max_token_bytes: int = 256
-    normalization: Normalization = Normalization()
+    normalization: Normalization = NO_NORMALIZATION
 
     kind: ClassVar[str] = "words"
 
@@ -128,14 +189,16 @@ class Words(View):
         return super().to_dict() | {"normalization": self.normalization.to_dict()}
 
     @classmethod
-    def from_dict(cls, settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None) -> Self:
+    def from_dict(
+        cls, settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None
+    ) -> Self:
         """The view with these settings; a normalizer of your own must be given again."""
         normalization = Normalization.from_dict(settings["normalization"], normalizer)
         return super().from_dict({**settings, "normalization": normalization})
 
 
 @dataclass(frozen=True, repr=False)
-class Chars(View):
+class Chars(TextView):
     """N-grams of letters; made by `chars()`."""
 
     shortest: int = 1
@@ -156,7 +219,7 @@ class Chars(View):
 
 
 @dataclass(frozen=True, repr=False)
-class Bytes(View):
+class Bytes(TextView):
     """N-grams of raw bytes; made by `bytes_()`."""
 
     shortest: int = 8
@@ -172,14 +235,6 @@ class Bytes(View):
     def analyzer(self) -> Analyzer:
         """Bytes, as they are."""
         return Analyzer.bytes(self.shortest, self.longest)
-
-
-KINDS: dict[str, type[View]] = {kind.kind: kind for kind in (Words, Chars, Bytes)}
-
-
-def view_from_dict(settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None) -> View:
-    """The view with these settings."""
-    return KINDS[settings["kind"]].from_dict(settings, normalizer)
 
 
 def words(
@@ -202,16 +257,27 @@ def words(
 ) -> Words:
     """Look at a column as words.
 
-    `ngrams=2` counts words and pairs of words, `ngrams=(2, 3)` only pairs and triples. A word is a run of letters,
-    marks, digits and underscores (`marks=False`: as Python's `\\w`, which tears combining marks off), lower-cased,
-    of `min_length` to `max_length` characters; one of more than `max_token_bytes` bytes is left out.
-    `stop_words`, `stemmer`, `lemmatizer`, `strip_accents`, `digits` and a `normalizer` of your own (a word in; a
-    word, or None to drop it, out) are applied once to each different word, and cost nothing after.
+    `ngrams=2` counts words and pairs of words, `ngrams=(2, 3)` only pairs and triples. A word is a run of
+    letters, marks, digits and underscores (`marks=False`: as Python's `\\w`, which tears combining marks
+    off), lower-cased, of `min_length` to `max_length` characters; one of more than `max_token_bytes` bytes is
+    left out. `stop_words`, `stemmer`, `lemmatizer`, `strip_accents`, `digits` and a `normalizer` of your own
+    (a word in; a word, or None to drop it, out) are applied once to each different word, and cost nothing
+    after.
     """
     shortest, longest = _range_of(ngrams)
     normalization = Normalization(stop_words, stemmer, lemmatizer, strip_accents, digits, normalizer)
     return Words(
-        event, tf, alpha, shortest, longest, lower, marks, min_length, max_length, max_token_bytes, normalization
+        event,
+        tf,
+        alpha,
+        shortest,
+        longest,
+        lower,
+        marks,
+        min_length,
+        max_length,
+        max_token_bytes,
+        normalization,
     )
 
 
@@ -227,8 +293,8 @@ def chars(
 ) -> Chars:
     """Look at a column as n-grams of letters, `shortest` to `longest` (default: the same).
 
-    Inside words (what stands between white space) each word gets a space on both sides, so that beginnings and
-    endings are told from the middle; `within_words=False` lets n-grams run across.
+    Inside words (what stands between white space) each word gets a space on both sides, so that beginnings
+    and endings are told from the middle; `within_words=False` lets n-grams run across.
     """
     return Chars(event, tf, alpha, shortest, shortest if longest is None else longest, lower, within_words)
 

@@ -1,0 +1,148 @@
+"""Columns of a table as values or as numbers, whatever library holds them; what is missing stays missing."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+YES = frozenset({"yes", "y", "true", "t", "1", "on"})
+NO = frozenset({"no", "n", "false", "f", "0", "off"})
+LARGEST = 1e150
+"""A number beyond this has no square that a float could hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column as the distinct values it has and, for each row, which of them (-1: missing)."""
+
+    values: list[str]
+    codes: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def as_values(column: Any, where: str) -> Coded:
+    """A column of categories. Their names are their texts, so 3, 3.0 and "3" are one category."""
+    return _coded(_as_list(column, where), _as_text)
+
+
+def as_flags(column: Any, where: str) -> Coded:
+    """A column of yes and no, in any of the usual spellings."""
+    return _coded(_as_list(column, where), lambda value: _as_flag(value, where))
+
+
+def as_numbers(column: Any, where: str) -> NDArray[np.float64]:
+    """A column of finite numbers, missing ones as NaN."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        numbers = _one_dimensional(column, where).astype(np.float64)
+    else:
+        numbers = _numbers_in(_as_list(column, where), where)
+    beyond = np.abs(numbers) > LARGEST
+    if beyond.any():
+        row = int(beyond.argmax())
+        raise ValueError(
+            f"{where} has {numbers[row]:g} in row {row}; numbers must be finite, between -1e150 and 1e150. "
+            "Make what is unknown missing (NaN or None)."
+        )
+    return numbers + 0.0  # -0.0 becomes 0.0: they are equal, and must be one value in the counts
+
+
+def as_counts(columns: list[Any], where: str) -> NDArray[np.int64]:
+    """Columns of whole numbers >= 0 side by side."""
+    block = np.stack([as_numbers(column, where) for column in columns], axis=1)
+    wrong = ~((block >= 0) & (block == np.floor(block)) & (block < 2**53))
+    if wrong.any():
+        row = int(wrong.any(axis=1).argmax())
+        value = block[row][wrong[row]][0]
+        raise ValueError(
+            f"{where} has {value:g} in row {row}; counts() takes whole numbers >= 0 and no missing values. "
+            "Use normal() for measurements."
+        )
+    return block.astype(np.int64)
+
+
+def _coded(raw: list[Any], name: Callable[[Any], str | None]) -> Coded:
+    """Name each distinct value once."""
+    if len({type(value) for value in raw} & {bool, int, float}) > 1:
+        raw = [name(value) for value in raw]  # to a dict, True and 1 are one
+    index: defaultdict[Any, int] = defaultdict()
+    index.default_factory = index.__len__
+    codes = np.fromiter((index[value] for value in raw), np.intp, len(raw))
+    named = [name(value) for value in index]
+    place: dict[str, int] = {}
+    numbers = [-1 if value is None else place.setdefault(value, len(place)) for value in named]
+    return Coded(list(place), np.array(numbers, np.intp)[codes] if named else codes)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+
+
+def _as_text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if is_missing(value):
+        return None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _as_flag(value: Any, where: str) -> str | None:
+    text = _as_text(value)
+    if text is None:
+        return None
+    lowered = text.strip().lower()
+    if lowered in YES or lowered in NO:
+        return "yes" if lowered in YES else "no"
+    raise ValueError(
+        f"{where} has {value!r}; flag() takes yes or no, true or false, 1 or 0. Use category() for more."
+    )
+
+
+def _numbers_in(values: list[Any], where: str) -> NDArray[np.float64]:
+    if set(map(type, values)) <= {int, float, bool}:
+        return np.array(values, np.float64)
+    return np.array([_number(value, row, where) for row, value in enumerate(values)], np.float64)
+
+
+def _number(value: Any, row: int, where: str) -> float:
+    if is_missing(value):
+        return math.nan
+    if not isinstance(value, str | bytes | complex | np.datetime64) and hasattr(value, "__float__"):
+        return float(value)
+    raise ValueError(
+        f"{where} has {value!r} in row {row}, which is not a number. Use category() or words() for text."
+    )
+
+
+def _as_list(column: Any, where: str) -> list[Any]:
+    if isinstance(column, str | bytes):
+        raise TypeError(f"{where} is a single {type(column).__name__}, {column!r}. Give a sequence: [value].")
+    if isinstance(column, np.ndarray):
+        flat = _one_dimensional(column, where)
+        return list(flat) if flat.dtype.kind in "mM" else list(flat.tolist())
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def _one_dimensional(array: NDArray[Any], where: str) -> NDArray[Any]:
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{where} must have one dimension, got an array of shape {array.shape}.")
+    return array

@@ -1,0 +1,136 @@
+"""Frozen scorers of text: counts and weights made ready to answer, and taken apart to explain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf import events
+from bayleaf.events import Linear, Weights
+from bayleaf.tally import ClassCounts, Floats, TextTally
+
+
+class Piece(NamedTuple):
+    """One term of a document, where it stands, and what it adds to each class's score."""
+
+    term: str
+    start: int
+    end: int
+    scores: Floats
+
+
+class Scorer(Protocol):
+    """What a view makes of its counts, to answer questions."""
+
+    @property
+    def bias(self) -> Floats:
+        """What every document gets, whatever is in it."""
+
+    @property
+    def may_rule_out(self) -> bool:
+        """Whether a document can be impossible in a class."""
+
+    def scores(self, column: Any, threads: int) -> Floats:
+        """The log likelihood of each document in each class."""
+
+    def shown(self, column: Any, name: str) -> str:
+        """The text by which the only document of a column is shown."""
+
+    def parts(self, column: Any, name: str) -> list[Piece]:
+        """The parts of the score of the only document of a column."""
+
+    def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
+        """The terms that speak most for a class."""
+
+
+class TextScorer:
+    """Weights of terms."""
+
+    def __init__(self, tally: TextTally, counts: ClassCounts, weights: Weights) -> None:
+        self.counts, self.weights = counts, weights
+        self._finite = _frozen(tally, counts, weights.finite)
+        self._zeros = None if weights.zeros is None else _frozen(tally, counts, weights.zeros)
+        self.may_rule_out = weights.zeros is not None
+        zeros = None if weights.zeros is None else weights.zeros.bias
+        self.bias = _ruled_out(weights.finite.bias, zeros)
+
+    def scores(self, column: Any, threads: int) -> Floats:
+        """The log likelihood of each document in each class."""
+        finite: Floats = self._finite.score(column, threads)
+        return finite if self._zeros is None else _ruled_out(finite, self._zeros.score(column, threads))
+
+    def shown(self, column: Any, name: str) -> str:  # noqa: ARG002
+        """The text itself."""
+        return as_text(column[0])
+
+    def parts(self, column: Any, name: str) -> list[Piece]:  # noqa: ARG002
+        """Each occurrence of a term with what it adds to the scores."""
+        found = self._finite.parts(as_text(column[0]))
+        terms = np.array([index for _, index, _, _ in found], np.intp)
+        known, place = np.unique(terms[terms >= 0], return_inverse=True)
+        scores = np.zeros((len(found), self.counts.n_classes))
+        scores[terms >= 0] = _ruled_out_rows(self.weights, self.counts, known)[place]
+        unseen = self.weights.finite.unseen
+        if unseen is not None:
+            scores[terms < 0] = np.full_like(unseen, -np.inf) if self.may_rule_out else unseen
+        scores /= _repeats(found, self.weights.finite.value)[:, None]
+        return [
+            Piece(term, start, end, row) for (term, _, start, end), row in zip(found, scores, strict=True)
+        ]
+
+    def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
+        """The terms with the highest log odds against the mean of the other classes."""
+        candidates = self.counts.term[self.counts.class_ == chosen].astype(np.intp)
+        rows = self.weights.finite.rows(self.counts, candidates)
+        names = self.counts.term_names
+        return [(names[candidates[i]], odds) for i, odds in _best(rows, chosen, n)]
+
+
+def _best(rows: Floats, chosen: int, n: int) -> list[tuple[int, float]]:
+    """The rows that favor a class most, with their log odds against the mean of the others."""
+    others = np.delete(rows, chosen, axis=1)
+    odds = rows[:, chosen] - (others.mean(axis=1) if others.shape[1] else 0.0)
+    return [(i, float(odds[i])) for i in np.argsort(-odds, kind="stable")[:n].tolist()]
+
+
+def top_rows(names: Sequence[str], rows: Floats, chosen: int, n: int) -> list[tuple[str, float]]:
+    """The names whose rows favor a class most, with their log odds against the mean of the others."""
+    return [(names[i], odds) for i, odds in _best(rows, chosen, n)]
+
+
+def as_text(value: Any) -> str:
+    """A document as a string."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def compile_text(tally: TextTally, order: Any, event: Any, tf: Any, alpha: float, unseen: Any) -> TextScorer:
+    """Freeze the weights of an event model."""
+    counts = tally.counts(order)
+    return TextScorer(tally, counts, events.weights(counts, event, tf, alpha, unseen))
+
+
+def _frozen(tally: TextTally, counts: ClassCounts, linear: Linear) -> Any:
+    return tally.scorer(linear.value, counts, linear.arrays())
+
+
+def _repeats(found: list[tuple[str, int, int, int]], value: str) -> Floats:
+    """By what each occurrence's weight is divided."""
+    if value == "count":
+        return np.ones(len(found))
+    if value == "share":
+        return np.full(len(found), float(len(found)))
+    names, place, counts = np.unique([term for term, *_ in found], return_inverse=True, return_counts=True)
+    repeats: Floats = counts[place].astype(np.float64) if len(names) else np.ones(0)
+    return repeats
+
+
+def _ruled_out(finite: Floats, zeros: Floats | None) -> Floats:
+    return finite if zeros is None else np.where(zeros > 0.5, -np.inf, finite)
+
+
+def _ruled_out_rows(weights: Weights, counts: ClassCounts, terms: NDArray[np.intp]) -> Floats:
+    finite = weights.finite.rows(counts, terms)
+    return finite if weights.zeros is None else _ruled_out(finite, weights.zeros.rows(counts, terms))
