@@ -62,12 +62,11 @@ impl std::error::Error for TextError {}
 /// Token borders are 32-bit numbers.
 pub const MAX_BYTES: usize = 1 << 31;
 
-/// The lower-cased text of some documents and the borders of their tokens.
+/// The lower-cased text of some documents and the borders of their tokens: where each begins, where it ends.
 #[derive(Default)]
 pub struct Tokens {
     pub text: Vec<u8>,
-    pub starts: Vec<u32>,
-    pub ends: Vec<u32>,
+    borders: Vec<u32>,
     masks: Vec<Mask>,
     lowered: Vec<u8>,
 }
@@ -82,8 +81,17 @@ struct Mask {
 impl Tokens {
     pub fn clear(&mut self) {
         self.text.clear();
-        self.starts.clear();
-        self.ends.clear();
+        self.borders.clear();
+    }
+
+    pub fn len(&self) -> usize {
+        self.borders.len() / 2
+    }
+
+    /// Start and end of each token; 16 bytes can be read at every start.
+    #[inline]
+    pub fn spans(&self) -> &[[u32; 2]] {
+        self.borders.as_chunks().0
     }
 
     /// Append the words of one document; `trusted` says that its bytes are known to be UTF-8.
@@ -138,13 +146,14 @@ impl Tokens {
         if self.text.len() > MAX_BYTES {
             return Err(TextError::TooLong { document: 0, bytes: self.text.len() - begin });
         }
-        let first = self.starts.len();
-        borders(&self.masks, begin as u32, &mut self.starts, &mut self.ends);
-        if self.ends.len() < self.starts.len() {
-            self.ends.push((self.text.len() - PAD) as u32);
+        let first = self.borders.len();
+        let full = push_borders(&self.masks, begin as u32, &mut self.borders);
+        if self.borders.len() % 2 == 1 {
+            self.borders.push((self.text.len() - PAD) as u32);
         }
-        if rules.min_length > 1 || rules.max_length < usize::MAX || rules.max_bytes < self.text.len() - begin
-        {
+        // A word of two blocks or more fills one of them.
+        let overlong = rules.max_bytes < self.text.len() - begin && (full || rules.max_bytes < 2 * BLOCK);
+        if rules.min_length > 1 || rules.max_length < usize::MAX || overlong {
             self.keep_lengths(first, rules, beyond_ascii);
         }
         Ok(())
@@ -152,17 +161,16 @@ impl Tokens {
 
     fn keep_lengths(&mut self, first: usize, rules: &WordRules, beyond_ascii: bool) {
         let mut kept = first;
-        for i in first..self.starts.len() {
-            let (start, end) = (self.starts[i], self.ends[i]);
+        for i in (first..self.borders.len()).step_by(2) {
+            let (start, end) = (self.borders[i], self.borders[i + 1]);
             let token = &self.text[start as usize..end as usize];
             let length = if beyond_ascii { characters_in(token) } else { token.len() };
             if (rules.min_length..=rules.max_length).contains(&length) && token.len() <= rules.max_bytes {
-                (self.starts[kept], self.ends[kept]) = (start, end);
-                kept += 1;
+                (self.borders[kept], self.borders[kept + 1]) = (start, end);
+                kept += 2;
             }
         }
-        self.starts.truncate(kept);
-        self.ends.truncate(kept);
+        self.borders.truncate(kept);
     }
 }
 
@@ -193,34 +201,42 @@ fn decode(bytes: &[u8]) -> Option<(char, usize)> {
     char::from_u32(code).map(|character| (character, width))
 }
 
-/// Where runs of ones begin and end, as positions from `begin`.
-fn borders(masks: &[Mask], begin: u32, starts: &mut Vec<u32>, ends: &mut Vec<u32>) {
+/// Where runs of ones begin and end, as positions from `begin`. True if a whole block is ones.
+fn push_borders(masks: &[Mask], begin: u32, borders: &mut Vec<u32>) -> bool {
     let mut carry = 0;
     let mut base = begin;
+    let mut full = false;
     for mask in masks {
         let word = mask.word;
-        let shifted = word << 1 | carry;
-        push_bits(word & !shifted, base, starts);
-        push_bits(shifted & !word, base, ends);
+        full |= word == u64::MAX;
+        push_bits(word ^ (word << 1 | carry), base, borders);
         carry = word >> 63;
         base += BLOCK as u32;
     }
+    full
 }
 
+/// Append the positions of the ones. Eight are written at a time, whether there are as many or not: a loop that
+/// ends exactly at the last one is mispredicted in every block.
 #[inline(always)]
 fn push_bits(mut bits: u64, base: u32, out: &mut Vec<u32>) {
+    const STEP: usize = 8;
     let count = bits.count_ones() as usize;
     let length = out.len();
-    if out.capacity() - length < BLOCK {
-        out.reserve(BLOCK * 16);
+    if out.capacity() - length < BLOCK + STEP {
+        out.reserve(BLOCK * 64);
     }
-    // SAFETY: at most 64 numbers are written into the 64 that are reserved, all of them before the length grows.
+    // SAFETY: at most 64 + 8 numbers are written into what is reserved, and the length grows only over those that
+    // stand for a one.
     unsafe {
         let mut at = out.as_mut_ptr().add(length);
-        while bits != 0 {
-            at.write(base + bits.trailing_zeros());
-            at = at.add(1);
-            bits &= bits - 1;
+        let end = at.add(count);
+        while at < end {
+            for step in 0..STEP {
+                at.add(step).write(base.wrapping_add(bits.trailing_zeros()));
+                bits &= bits.wrapping_sub(1);
+            }
+            at = at.add(STEP);
         }
         out.set_len(length + count);
     }
@@ -330,10 +346,11 @@ mod tests {
     fn words(text: &str, rules: &WordRules) -> Vec<String> {
         let mut tokens = Tokens::default();
         tokens.add_words(b"a first document", true, rules).unwrap_or_default();
-        let first = tokens.starts.len();
+        let first = tokens.len();
         assert_eq!(tokens.add_words(text.as_bytes(), false, rules), Ok(()));
-        (first..tokens.starts.len())
-            .map(|i| &tokens.text[tokens.starts[i] as usize..tokens.ends[i] as usize])
+        tokens.spans()[first..]
+            .iter()
+            .map(|&[start, end]| &tokens.text[start as usize..end as usize])
             .map(|token| String::from_utf8_lossy(token).into_owned())
             .collect()
     }

@@ -1,7 +1,7 @@
 //! N-grams of letters and of bytes.
 
 use crate::characters::{is_space, lower_into};
-use crate::lexicon::{Key, WAITING};
+use crate::lexicon::{Key, Seed, WAITING};
 use crate::numbering::Numbering;
 use crate::read::BATCH;
 
@@ -15,13 +15,14 @@ pub fn byte_grams<N: Numbering>(
     numbering: &mut N,
     numbers: &mut Vec<u32>,
 ) {
+    let seed = Seed::get();
     let mut keys = [Key::default(); BATCH];
     for length in shortest..=longest.min(bytes.len()) {
         let windows = bytes.len() - length + 1;
         for first in (0..windows).step_by(BATCH) {
             let last = (first + BATCH).min(windows);
             for (key, start) in keys.iter_mut().zip(first..last) {
-                *key = Key::padded(bytes, start, start + length);
+                *key = Key::padded(bytes, start, start + length, seed);
                 numbering.prefetch(key);
             }
             for (key, start) in keys.iter().zip(first..last) {
@@ -156,11 +157,12 @@ fn grams_of_length<N: Numbering>(
     if length >= borders.len() {
         return;
     }
+    let seed = Seed::get();
     let mut keys = [Key::default(); BATCH];
     let (starts, ends) = (&borders[..borders.len() - length], &borders[length..]);
     for (starts, ends) in starts.chunks(BATCH).zip(ends.chunks(BATCH)) {
         for ((key, &start), &end) in keys.iter_mut().zip(starts).zip(ends) {
-            *key = Key::padded(text, start, end);
+            *key = Key::padded(text, start, end, seed);
             numbering.prefetch(key);
         }
         for ((key, &start), &end) in keys.iter().zip(starts).zip(ends) {

@@ -4,6 +4,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
+use crate::memory::filled;
+
 /// What a form may be instead of a term.
 pub const DROPPED: u32 = u32::MAX;
 pub const UNKNOWN: u32 = u32::MAX - 1;
@@ -13,12 +15,18 @@ pub const WAITING: u32 = 1 << 31;
 const INLINE: usize = 16;
 const EMPTY: u32 = u32::MAX - 2;
 
-fn seed() -> [u64; 2] {
-    static SEED: OnceLock<[u64; 2]> = OnceLock::new();
-    *SEED.get_or_init(|| {
-        let state = RandomState::new();
-        [state.hash_one(1) | 1, state.hash_one(2) | 1]
-    })
+/// The two secrets of this process.
+#[derive(Clone, Copy)]
+pub struct Seed(u64, u64);
+
+impl Seed {
+    pub fn get() -> Self {
+        static SEED: OnceLock<Seed> = OnceLock::new();
+        *SEED.get_or_init(|| {
+            let state = RandomState::new();
+            Self(state.hash_one(1) | 1, state.hash_one(2) | 1)
+        })
+    }
 }
 
 #[inline(always)]
@@ -61,53 +69,55 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of `text[start..end]`, where 16 bytes can be read at `start`.
+    /// The key of `text[start..end]`; fast where 16 bytes can be read at `start`.
     #[inline(always)]
-    pub fn padded(text: &[u8], start: usize, end: usize) -> Self {
-        let length = end - start;
-        match text[start..].first_chunk::<INLINE>() {
-            Some(bytes) if length <= INLINE => {
-                Self::short(u128::from_le_bytes(*bytes) & MASKS[length], length)
-            }
-            _ => Self::of(&text[start..end]),
+    pub fn padded(text: &[u8], start: usize, end: usize, seed: Seed) -> Self {
+        let length = end.wrapping_sub(start);
+        if length <= INLINE && start <= text.len().saturating_sub(INLINE) && text.len() >= INLINE {
+            // SAFETY: the 16 bytes from `start` on are part of the text.
+            let bytes = unsafe { text.as_ptr().add(start).cast::<[u8; INLINE]>().read_unaligned() };
+            return Self::short(u128::from_le_bytes(bytes) & MASKS[length], length, seed);
         }
+        Self::of(&text[start..end])
     }
 
+    #[cold]
     pub fn of(bytes: &[u8]) -> Self {
         if bytes.len() > INLINE {
-            return Self::long(bytes);
+            return Self::long(bytes, Seed::get());
         }
         let mut inline = [0; INLINE];
         inline[..bytes.len()].copy_from_slice(bytes);
-        Self::short(u128::from_le_bytes(inline), bytes.len())
+        Self::short(u128::from_le_bytes(inline), bytes.len(), Seed::get())
     }
 
     #[inline(always)]
-    fn short(word: u128, length: usize) -> Self {
+    fn short(word: u128, length: usize, seed: Seed) -> Self {
         let (low, high) = (word as u64, (word >> 64) as u64);
-        let [first, second] = seed();
-        let hash = fold(low ^ first, high ^ second ^ length as u64);
+        let hash = fold(low ^ seed.0, high ^ seed.1 ^ length as u64);
         Self { low, high, hash, length: length as u32 }
     }
 
-    fn long(bytes: &[u8]) -> Self {
-        let [first, second] = seed();
-        let mut hash = first ^ bytes.len() as u64;
+    fn long(bytes: &[u8], seed: Seed) -> Self {
+        let mut hash = seed.0 ^ bytes.len() as u64;
         for chunk in bytes.chunks(INLINE) {
             let mut inline = [0; INLINE];
             inline[..chunk.len()].copy_from_slice(chunk);
             let word = u128::from_le_bytes(inline);
-            hash = fold(hash ^ word as u64, second ^ (word >> 64) as u64).rotate_left(23);
+            hash = fold(hash ^ word as u64, seed.1 ^ (word >> 64) as u64).rotate_left(23);
         }
         Self { low: hash, high: 0, hash, length: bytes.len() as u32 }
     }
 
+    #[inline(always)]
     fn is_long(&self) -> bool {
         self.length as usize > INLINE
     }
 }
 
+/// Aligned, so that a slot is never cut by a border of cache lines.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Slot {
     low: u64,
     /// The second half of a short form, or where a long one begins in the arena.
@@ -128,14 +138,14 @@ pub struct FormTable {
 
 impl Default for FormTable {
     fn default() -> Self {
-        Self { slots: vec![EMPTY_SLOT; 64], used: 0, arena: Vec::new() }
+        Self::with_capacity(0)
     }
 }
 
 impl FormTable {
     pub fn with_capacity(forms: usize) -> Self {
         let slots = (forms * 3 / 2 + 1).next_power_of_two().max(64);
-        Self { slots: vec![EMPTY_SLOT; slots], ..Self::default() }
+        Self { slots: filled(slots, EMPTY_SLOT), used: 0, arena: Vec::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -148,41 +158,57 @@ impl FormTable {
     }
 
     #[inline(always)]
-    fn matches(&self, slot: &Slot, key: &Key, bytes: &[u8]) -> bool {
-        if slot.low != key.low || slot.length != key.length {
-            return false;
-        }
-        if !key.is_long() {
-            return slot.high == key.high;
-        }
-        let start = slot.high as usize;
-        &self.arena[start..start + bytes.len()] == bytes
+    fn slot(&self, at: usize) -> &Slot {
+        // SAFETY: positions are masked with the length, which is a power of two, less one.
+        unsafe { self.slots.get_unchecked(at) }
     }
 
     /// The slot that holds the key, or the empty one where it belongs.
     #[inline(always)]
     fn locate(&self, key: &Key, bytes: &[u8]) -> usize {
+        if key.is_long() {
+            return self.locate_long(key, bytes);
+        }
         let mask = self.slots.len() - 1;
         let mut at = key.hash as usize & mask;
         loop {
-            let slot = &self.slots[at];
-            if slot.value == EMPTY || self.matches(slot, key, bytes) {
+            let slot = self.slot(at);
+            let same = slot.low == key.low && slot.high == key.high && slot.length == key.length;
+            if same || slot.value == EMPTY {
                 return at;
             }
             at = (at + 1) & mask;
         }
     }
 
+    #[cold]
+    fn locate_long(&self, key: &Key, bytes: &[u8]) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = key.hash as usize & mask;
+        loop {
+            let slot = self.slot(at);
+            let alike = slot.value != EMPTY && slot.low == key.low && slot.length == key.length;
+            if slot.value == EMPTY || (alike && self.long(slot) == bytes) {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn long(&self, slot: &Slot) -> &[u8] {
+        &self.arena[slot.high as usize..slot.high as usize + slot.length as usize]
+    }
+
     #[inline(always)]
     pub fn find(&self, key: &Key, bytes: &[u8]) -> Option<u32> {
-        let value = self.slots[self.locate(key, bytes)].value;
+        let value = self.slot(self.locate(key, bytes)).value;
         (value != EMPTY).then_some(value)
     }
 
     #[inline(always)]
     pub fn find_or_insert(&mut self, key: &Key, bytes: &[u8], new: impl FnOnce() -> u32) -> u32 {
         let at = self.locate(key, bytes);
-        let value = self.slots[at].value;
+        let value = self.slot(at).value;
         if value != EMPTY {
             return value;
         }
@@ -212,7 +238,7 @@ impl FormTable {
     }
 
     fn grow(&mut self) {
-        let doubled = vec![EMPTY_SLOT; self.slots.len() * 2];
+        let doubled = filled(self.slots.len() * 2, EMPTY_SLOT);
         let mask = doubled.len() - 1;
         for slot in std::mem::replace(&mut self.slots, doubled) {
             if slot.value != EMPTY {
@@ -230,7 +256,7 @@ impl FormTable {
         for slot in self.slots.iter().filter(|slot| slot.value != EMPTY) {
             let length = slot.length as usize;
             if length > INLINE {
-                visit(&self.arena[slot.high as usize..slot.high as usize + length], slot.value);
+                visit(self.long(slot), slot.value);
             } else {
                 let word = u128::from(slot.low) | u128::from(slot.high) << 64;
                 visit(&word.to_le_bytes()[..length], slot.value);
@@ -244,7 +270,7 @@ impl Slot {
         if self.length as usize > INLINE {
             return self.low;
         }
-        Key::short(u128::from(self.low) | u128::from(self.high) << 64, self.length as usize).hash
+        Key::short(u128::from(self.low) | u128::from(self.high) << 64, self.length as usize, Seed::get()).hash
     }
 }
 
@@ -262,23 +288,28 @@ const EMPTY_PAIR: PairSlot = PairSlot { left: 0, right: 0, value: EMPTY };
 pub struct PairTable {
     slots: Vec<PairSlot>,
     used: usize,
+    seed: Seed,
 }
 
 impl Default for PairTable {
     fn default() -> Self {
-        Self { slots: vec![EMPTY_PAIR; 64], used: 0 }
+        Self::with_capacity(0)
     }
 }
 
 impl PairTable {
     pub fn with_capacity(pairs: usize) -> Self {
-        Self { slots: vec![EMPTY_PAIR; (pairs * 3 / 2 + 1).next_power_of_two().max(64)], used: 0 }
+        Self {
+            slots: filled((pairs * 3 / 2 + 1).next_power_of_two().max(64), EMPTY_PAIR),
+            used: 0,
+            seed: Seed::get(),
+        }
     }
 
     #[inline(always)]
     fn home(&self, left: u32, right: u32) -> usize {
-        let [first, second] = seed();
-        fold((u64::from(left) << 32 | u64::from(right)) ^ first, second) as usize & (self.slots.len() - 1)
+        let key = u64::from(left) << 32 | u64::from(right);
+        fold(key ^ self.seed.0, self.seed.1) as usize & (self.slots.len() - 1)
     }
 
     #[inline(always)]
@@ -321,7 +352,7 @@ impl PairTable {
 
     #[cold]
     fn grow(&mut self) {
-        let doubled = vec![EMPTY_PAIR; self.slots.len() * 2];
+        let doubled = filled(self.slots.len() * 2, EMPTY_PAIR);
         for slot in std::mem::replace(&mut self.slots, doubled) {
             if slot.value != EMPTY {
                 let at = self.locate(slot.left, slot.right);
@@ -443,7 +474,7 @@ mod tests {
         #[test]
         fn a_key_is_the_same_wherever_its_bytes_stand(form in prop::collection::vec(any::<u8>(), 0..40), tail: [u8; 16]) {
             let text = [&form[..], &tail[..]].concat();
-            let (here, there) = (Key::of(&form), Key::padded(&text, 0, form.len()));
+            let (here, there) = (Key::of(&form), Key::padded(&text, 0, form.len(), Seed::get()));
             prop_assert_eq!((here.low, here.high, here.hash, here.length), (there.low, there.high, there.hash, there.length));
         }
     }

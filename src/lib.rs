@@ -5,6 +5,7 @@ mod characters;
 mod export;
 mod letters;
 mod lexicon;
+mod memory;
 mod numbering;
 mod parts;
 mod python;

@@ -65,8 +65,8 @@ fn word_parts<N: Numbering>(
     let mut tokens = Tokens::default();
     tokens.add_words(text.as_bytes(), true, rules)?;
     let letters = Lettered::new(text, rules.lower);
-    let spans = tokens.starts.iter().zip(&tokens.ends).map(|(&start, &end)| (start as usize, end as usize));
-    let spans: Vec<(usize, usize)> = spans.collect();
+    let spans: Vec<(usize, usize)> =
+        tokens.spans().iter().map(|&[start, end]| (start as usize, end as usize)).collect();
     let forms: Vec<&str> = spans.iter().map(|&(start, end)| letters.slice(start, end)).collect();
     let words: Vec<Option<String>> = match normalizer {
         Some(normalizer) => normalizer.normalize(&forms).map_err(ReadError::Normalizer)?,

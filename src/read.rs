@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::analyze::{TextError, Tokens, WordRules, checked};
 use crate::letters::{Letters, byte_grams};
-use crate::lexicon::{DROPPED, Key, UNKNOWN, WAITING};
+use crate::lexicon::{DROPPED, Key, Seed, UNKNOWN, WAITING};
 use crate::numbering::Numbering;
 
 /// How one column of text becomes terms.
@@ -127,21 +127,23 @@ impl Reader {
         for (i, document) in documents.iter().enumerate() {
             let added = self.tokens.add_words(document.bytes, document.trusted, rules);
             added.map_err(|error| error.in_document(i))?;
-            self.ends.push(self.tokens.starts.len());
+            self.ends.push(self.tokens.len());
         }
         Ok(())
     }
 
     fn number_words<N: Numbering>(&mut self, numbering: &mut N) {
+        let seed = Seed::get();
+        let text = &self.tokens.text[..];
         let mut keys = [Key::default(); BATCH];
-        self.numbers.reserve(self.tokens.starts.len());
-        for (starts, ends) in self.tokens.starts.chunks(BATCH).zip(self.tokens.ends.chunks(BATCH)) {
-            for ((key, &start), &end) in keys.iter_mut().zip(starts).zip(ends) {
-                *key = Key::padded(&self.tokens.text, start as usize, end as usize);
+        self.numbers.resize(self.tokens.len(), 0);
+        for (numbers, spans) in self.numbers.chunks_mut(BATCH).zip(self.tokens.spans().chunks(BATCH)) {
+            for (key, &[start, end]) in keys.iter_mut().zip(spans) {
+                *key = Key::padded(text, start as usize, end as usize, seed);
                 numbering.prefetch(key);
             }
-            for ((key, &start), &end) in keys.iter().zip(starts).zip(ends) {
-                self.numbers.push(numbering.term(key, &self.tokens.text[start as usize..end as usize]));
+            for ((number, key), &[start, end]) in numbers.iter_mut().zip(&keys).zip(spans) {
+                *number = numbering.term(key, &text[start as usize..end as usize]);
             }
         }
     }
@@ -152,19 +154,21 @@ impl Reader {
         numbering: &mut N,
     ) -> Result<(), ReadError> {
         self.waiting.clear();
+        let seed = Seed::get();
+        let text = &self.tokens.text[..];
         let mut keys = [Key::default(); BATCH];
-        for (starts, ends) in self.tokens.starts.chunks(BATCH).zip(self.tokens.ends.chunks(BATCH)) {
-            for ((key, &start), &end) in keys.iter_mut().zip(starts).zip(ends) {
-                *key = Key::padded(&self.tokens.text, start as usize, end as usize);
+        self.numbers.resize(self.tokens.len(), 0);
+        for (numbers, spans) in self.numbers.chunks_mut(BATCH).zip(self.tokens.spans().chunks(BATCH)) {
+            for (key, &[start, end]) in keys.iter_mut().zip(spans) {
+                *key = Key::padded(text, start as usize, end as usize, seed);
                 numbering.prefetch_form(key);
             }
-            for ((key, &start), &end) in keys.iter().zip(starts).zip(ends) {
+            for ((number, key), &[start, end]) in numbers.iter_mut().zip(&keys).zip(spans) {
                 let new = WAITING | self.waiting.len() as u32;
-                let number = numbering.form(key, &self.tokens.text[start as usize..end as usize], new);
-                if number == new {
+                *number = numbering.form(key, &text[start as usize..end as usize], new);
+                if *number == new {
                     self.waiting.push((start, end));
                 }
-                self.numbers.push(number);
             }
         }
         let resolved = self.ask(normalizer, numbering)?;

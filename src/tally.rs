@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::lexicon::{Key, Lexicon, prefetch};
+use crate::memory::extend;
 use crate::read::{Analysis, Document, Normalizer, ReadError, Reader};
 
 /// What is known of one term in one class. Sums of tf/length are kept in units of 2^-64, so that they can be
@@ -110,7 +111,9 @@ fn join(left: Vec<Cell>, right: Vec<Cell>) -> Vec<Cell> {
     joined
 }
 
+/// Aligned, so that a slot is never cut by a border of cache lines.
 #[derive(Clone, Copy, Default)]
+#[repr(align(32))]
 struct Slot {
     shares: u128,
     occurrences: u64,
@@ -200,9 +203,11 @@ struct Shard {
 }
 
 /// Documents are read this many bytes at a time, so that their tokens stay in the cache.
-const READ_BYTES: usize = 64 << 10;
+const READ_BYTES: usize = 16 << 10;
+/// Less than this is not worth another thread.
+const PART_BYTES: usize = 256 << 10;
 /// How often somebody asks whether to stop.
-const READS_BETWEEN_CHECKS: usize = 64;
+const READS_BETWEEN_CHECKS: usize = 256;
 
 /// How a tally looks at text, and whether it should go on.
 pub struct Context<'a> {
@@ -252,7 +257,7 @@ impl Shard {
             batch.extend(order[range.clone()].iter().map(|&document| documents[document as usize]));
             let read = self.reader.read(&batch, context.analysis, context.normalizer, lexicon);
             read.map_err(|error| TallyError::Read(error.in_document_of(&order[range.clone()])))?;
-            self.counter.slots.resize(lexicon.nodes as usize, Slot::default());
+            extend(&mut self.counter.slots, lexicon.nodes as usize, Slot::default());
             for (i, &document) in order[range].iter().enumerate() {
                 let class = classes[document as usize];
                 if current != Some(class) {
@@ -338,7 +343,7 @@ impl Tally {
         let order = by_class(classes);
         self.check_room(classes, &order)?;
         let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
-        let parts = split(documents, &order, threads.clamp(1, total / (4 * READ_BYTES) + 1));
+        let parts = split(documents, &order, threads.clamp(1, total / PART_BYTES + 1));
         if self.shards.len() < parts.len().max(1) {
             self.shards.resize_with(parts.len().max(1), Shard::default);
         }

@@ -1,0 +1,40 @@
+//! Large tables in large pages: without them, every second access to a table of pairs waits for the address first.
+
+/// From this size on it pays (measured: words and bigrams are learned a quarter faster, words alone as before).
+const LARGE: usize = 4 << 20;
+
+/// `length` copies of `value`.
+pub fn filled<T: Copy>(length: usize, value: T) -> Vec<T> {
+    let mut table = Vec::with_capacity(length);
+    advise(&table);
+    table.resize(length, value);
+    table
+}
+
+/// Make a table longer, at least doubling what it has room for.
+pub fn extend<T: Copy>(table: &mut Vec<T>, length: usize, value: T) {
+    if length > table.capacity() {
+        let mut longer = Vec::with_capacity(length.max(2 * table.capacity()));
+        advise(&longer);
+        longer.extend_from_slice(table);
+        *table = longer;
+    }
+    table.resize(length.max(table.len()), value);
+}
+
+/// Ask the system for large pages. It may say no; nothing depends on it.
+fn advise<T>(table: &Vec<T>) {
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 4096;
+        let bytes = table.capacity() * size_of::<T>();
+        let start = (table.as_ptr() as usize).next_multiple_of(PAGE);
+        let end = (table.as_ptr() as usize + bytes) & !(PAGE - 1);
+        if bytes >= LARGE {
+            // SAFETY: the range lies inside the allocation, and the advice does not change what it holds.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (table, LARGE);
+}
