@@ -258,7 +258,7 @@ def test_no_smoothing_is_the_limit_of_little_smoothing(model: Any, norm: bool) -
 
 
 def test_a_rare_absence_is_not_lost_to_rounding() -> None:
-    """log(1 - p), as scikit-learn has it, is wrong in the fourth digit here; from the counts it is exact."""
+    """log(1 - p), as scikit-learn has it, is wrong in the fifth digit here; from the counts it is exact."""
     X, y = np.ones((1000, 1)), np.arange(1000) % 2
     joint = BernoulliNB(alpha=1e-10).fit(X, y).predict_joint_log_proba([[0]])
     assert_allclose(joint, np.log(0.5) + np.log(1e-10) - np.log(500 + 2e-10), rtol=1e-15)

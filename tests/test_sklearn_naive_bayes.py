@@ -156,6 +156,18 @@ def test_large_sparse_and_dense_counts_equal_scikit_learn(name: str, n_classes: 
         assert_same_numbers(getattr(estimators, name)().fit(rows.toarray(), y, weight), theirs, rows)
 
 
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
+@pytest.mark.parametrize("alpha", [0.01, 1.0])
+def test_where_most_features_were_never_seen_the_numbers_equal_those_of_scikit_learn(
+    name: str, alpha: float
+) -> None:
+    rng = np.random.default_rng(1)
+    X = sparse.csr_array(rng.poisson(0.02, size=(60, 500)))
+    y = rng.integers(7, size=60)
+    theirs = getattr(reference, name)(alpha=alpha).fit(X, y)
+    assert_same_numbers(getattr(estimators, name)(alpha=alpha).fit(X, y), theirs, X)
+
+
 @pytest.fixture(scope="module")
 def newsgroups() -> Sample:
     from sklearn.feature_extraction.text import CountVectorizer

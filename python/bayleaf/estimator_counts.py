@@ -165,6 +165,25 @@ def category_counts(column: Array, codes: Array, weight: Array, n_classes: int) 
     )
 
 
+def mostly_unseen(counts: Array, alpha: Any) -> bool:
+    """Whether it pays to take the logarithm of 0 + alpha only once: for text, nine of ten counts are 0."""
+    return bool(np.ndim(alpha) == 0 and alpha > 0 and np.count_nonzero(counts) * 4 < counts.size)
+
+
+def seen_cells(counts: Array) -> tuple[Array, Array]:
+    """Return where counts are not 0, as `np.nonzero` does: in a third of its time on two dimensions."""
+    classes, features = np.divmod(np.flatnonzero(counts.ravel() != 0), counts.shape[1])
+    return classes, features
+
+
+def scattered(unseen: Array, seen: tuple[Array, Array], values: Array, n_features: int) -> Array:
+    """Return classes × features with `values` at the `seen` cells and each class's `unseen` elsewhere."""
+    table = np.empty((n_features, len(unseen))).T
+    table[:] = unseen[:, None]
+    table[seen] = values
+    return table
+
+
 @dataclass
 class Moments:
     """Weight, mean and squared deviations of each group and feature, as Chan, Golub and LeVeque add them.

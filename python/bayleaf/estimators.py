@@ -14,7 +14,18 @@ import numpy as np
 from scipy import sparse
 
 from bayleaf.estimator_base import NaiveBayesBase, checked_priors, class_shares, log
-from bayleaf.estimator_counts import ROUNDING, Array, Categories, Tables, category_counts, class_sums, widened
+from bayleaf.estimator_counts import (
+    ROUNDING,
+    Array,
+    Categories,
+    Tables,
+    category_counts,
+    class_sums,
+    mostly_unseen,
+    scattered,
+    seen_cells,
+    widened,
+)
 from bayleaf.gaussian import GaussianNB, KernelNB
 
 __all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "KernelNB", "MultinomialNB"]
@@ -138,7 +149,13 @@ class MultinomialNB(_Linear):
 
     def _weigh(self, alpha: Any) -> None:
         total = self._smoothed_total(self.feature_count_.sum(axis=1), alpha)
-        self.feature_log_prob_ = log_shares(self.feature_count_ + alpha, total)
+        if mostly_unseen(self.feature_count_, alpha):
+            seen, log_total = seen_cells(self.feature_count_), np.log(total)
+            values = np.log(self.feature_count_[seen] + alpha) - log_total[seen[0]]
+            unseen = np.log(alpha) - log_total
+            self.feature_log_prob_ = scattered(unseen, seen, values, self.n_features_in_)
+        else:
+            self.feature_log_prob_ = log_shares(self.feature_count_ + alpha, total)
         self._finite_ = np.min(alpha) > 0 or bool(np.isfinite(self.feature_log_prob_).all())
 
     def _joint(self, X: Any) -> Array:
@@ -247,23 +264,21 @@ class BernoulliNB(_Linear):
         return _present(X, threshold) if sparse.issparse(X) else np.greater(X, threshold).astype(np.float64)
 
     def _weigh(self, alpha: Any) -> None:
-        rows, smooth = self.class_count_[:, None], np.min(alpha) > 0
-        absent, present = np.maximum(rows - self.feature_count_, 0.0), self.feature_count_ + alpha
-        if not smooth:
-            absent[absent <= ROUNDING * rows] = 0.0
-        absent += alpha
-        if not smooth:
-            # A class without rows has no odds: it gets those of the feature never seen.
-            absent[(absent == 0) & (present == 0)] = 1.0
-        # Divided before the logarithm: the rounding of log(rows) would add up over 100,000 absent features.
-        total = np.where(rows + 2 * alpha > 0, rows + 2 * alpha, 1.0)
-        for part in (absent, present):
-            part /= total
-            log(part, out=part)
-        present -= absent
-        self._log_odds_ = np.asfortranarray(present)
-        self._finite_ = smooth or bool(np.isfinite(present).all())
-        self._all_absent_ = absent.sum(axis=1, where=True if self._finite_ else np.isfinite(absent))
+        counts, rows = self.feature_count_, self.class_count_
+        if mostly_unseen(counts, alpha):
+            seen = seen_cells(counts)
+            present, absent = log_presence(counts[seen], rows[seen[0]], alpha)
+            never, missing = log_presence(np.zeros(len(rows)), rows, alpha)
+            self._log_odds_ = scattered(never - missing, seen, present - absent, self.n_features_in_)
+            less = np.bincount(seen[0], weights=missing[seen[0]] - absent, minlength=len(rows))
+            self._all_absent_ = self.n_features_in_ * missing - less
+            self._finite_ = True
+        else:
+            present, absent = log_presence(counts, rows[:, None], alpha)
+            present -= absent
+            self._log_odds_ = np.asfortranarray(present)
+            self._finite_ = np.min(alpha) > 0 or bool(np.isfinite(present).all())
+            self._all_absent_ = absent.sum(axis=1, where=True if self._finite_ else np.isfinite(absent))
 
     def _joint(self, X: Any) -> Array:
         bias = self.class_log_prior_ + self._all_absent_
@@ -273,6 +288,22 @@ class BernoulliNB(_Linear):
         scores: Array = self._score(X, np.where(always, 0.0, self._log_odds_)) + bias
         scores[X @ always.T.astype(np.float64) < always.sum(axis=1) * (1 - ROUNDING)] = -np.inf
         return scores
+
+
+def log_presence(counts: Array, rows: Array, alpha: Any) -> tuple[Array, Array]:
+    """Return the log probabilities that a feature is present and that it is absent."""
+    absent, present = np.maximum(rows - counts, 0.0), counts + alpha
+    if not np.min(alpha) > 0:
+        absent[absent <= ROUNDING * rows] = 0.0
+        # A class without rows has no odds: it gets those of a feature never seen.
+        absent[(absent + alpha == 0) & (present == 0)] = 1.0
+    absent += alpha
+    # Divided before the logarithm: the rounding of log(rows) would add up over 100,000 absent features.
+    total = np.where(rows + 2 * alpha > 0, rows + 2 * alpha, 1.0)
+    for part in (absent, present):
+        part /= total
+        log(part, out=part)
+    return present, absent
 
 
 def _present(X: Any, threshold: float) -> Any:
