@@ -1,7 +1,7 @@
 """Naive Bayes for text and tables: exact, explainable and fast.
 
-Names are imported when they are first used: `import bayleaf` takes a few milliseconds, and neither scikit-learn nor
-SciPy is loaded until an estimator is asked for.
+Names are imported when they are first used: `import bayleaf` takes a few milliseconds, and neither
+scikit-learn nor SciPy is loaded until an estimator is asked for.
 """
 
 from importlib import import_module
@@ -10,19 +10,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayleaf._core import __version__
     from bayleaf.analysis import Normalization, top
+    from bayleaf.classifier import NaiveBayes, load
     from bayleaf.explain import Explanation
     from bayleaf.model import Model
     from bayleaf.storage import ModelFileError
+    from bayleaf.table_views import bins, category, counts, flag, kernel, normal
     from bayleaf.views import bytes_, chars, words
 
 _HOME = {
     "Explanation": "explain",
     "Model": "model",
     "ModelFileError": "storage",
+    "NaiveBayes": "classifier",
     "Normalization": "analysis",
     "__version__": "_core",
+    "bins": "table_views",
     "bytes_": "views",
+    "category": "table_views",
     "chars": "views",
+    "counts": "table_views",
+    "flag": "table_views",
+    "kernel": "table_views",
+    "load": "classifier",
+    "normal": "table_views",
     "top": "analysis",
     "words": "views",
 }
@@ -31,10 +41,18 @@ __all__ = [
     "Explanation",
     "Model",
     "ModelFileError",
+    "NaiveBayes",
     "Normalization",
     "__version__",
+    "bins",
     "bytes_",
+    "category",
     "chars",
+    "counts",
+    "flag",
+    "kernel",
+    "load",
+    "normal",
     "top",
     "words",
 ]

@@ -30,12 +30,12 @@ class Coded:
 
 def as_values(column: Any, where: str) -> Coded:
     """A column of categories. Their names are their texts, so 3, 3.0 and "3" are one category."""
-    return _coded(_as_list(column, where), _as_text)
+    return _coded(as_list(column, where), _as_text)
 
 
 def as_flags(column: Any, where: str) -> Coded:
     """A column of yes and no, in any of the usual spellings."""
-    return _coded(_as_list(column, where), lambda value: _as_flag(value, where))
+    return _coded(as_list(column, where), lambda value: _as_flag(value, where))
 
 
 def as_numbers(column: Any, where: str) -> NDArray[np.float64]:
@@ -43,7 +43,7 @@ def as_numbers(column: Any, where: str) -> NDArray[np.float64]:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
         numbers = _one_dimensional(column, where).astype(np.float64)
     else:
-        numbers = _numbers_in(_as_list(column, where), where)
+        numbers = _numbers_in(as_list(column, where), where)
     beyond = np.abs(numbers) > LARGEST
     if beyond.any():
         row = int(beyond.argmax())
@@ -128,7 +128,8 @@ def _number(value: Any, row: int, where: str) -> float:
     )
 
 
-def _as_list(column: Any, where: str) -> list[Any]:
+def as_list(column: Any, where: str) -> list[Any]:
+    """The values of a column as Python's own; `where` names it in errors."""
     if isinstance(column, str | bytes):
         raise TypeError(f"{where} is a single {type(column).__name__}, {column!r}. Give a sequence: [value].")
     if isinstance(column, np.ndarray):

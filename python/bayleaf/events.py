@@ -1,8 +1,9 @@
-"""Counts to weights, one function for each event model, and the one place where scores become probabilities."""
+"""Counts to weights, one function for each event model, and the place where scores become probabilities."""
 
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,8 +27,9 @@ VALUES = {"count": "count", "binary": "binary", "normalized": "share", "tf-idf":
 class Linear:
     """The score of a document is a bias plus a sum of weights.
 
-    The weight of term t in class j is `offset[t] + scale[t] * base[j]`, plus `differences` at a nonzero cell. It
-    counts once (`value="binary"`), once an occurrence (`"count"`), or once divided by the length (`"share"`).
+    The weight of term t in class j is `offset[t] + scale[t] * base[j]`, plus `differences` at a nonzero cell.
+    It counts once (`value="binary"`), once an occurrence (`"count"`), or once divided by the length
+    (`"share"`).
     """
 
     value: str
@@ -79,7 +81,9 @@ def multinomial(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bo
     if alpha > 0:
         base = math.log(alpha) - _log(total)
         differences = (np.log(mass + alpha) - math.log(alpha)) * factor
-        return Weights(Linear(VALUES[tf], bias, base, differences, scale=scale, unseen=base if smooth else None))
+        return Weights(
+            Linear(VALUES[tf], bias, base, differences, scale=scale, unseen=base if smooth else None)
+        )
     finite = (_log(mass) - _log(total)[counts.class_]) * factor
     one = np.ones(counts.n_classes)
     possible = None if scale is None else (scale > 0).astype(np.float64)
@@ -161,7 +165,8 @@ def log_prior(priors: Priors, labels: Sequence[Any], class_documents: Floats) ->
     else:
         probabilities = class_documents / class_documents.sum()
     with np.errstate(divide="ignore"):
-        return np.log(probabilities)
+        logs: Floats = np.log(probabilities)
+    return logs
 
 
 def log_evidence(joint: Floats) -> Floats:
@@ -176,14 +181,15 @@ def log_evidence(joint: Floats) -> Floats:
 def log_posterior(joint: Floats, prior: Floats) -> Floats:
     """Normalize in log space: exp(-746) is 0.0, and a page of text scores below that.
 
-    Where every class is ruled out (`alpha=0`), the document says nothing and the prior stands, with a warning.
+    Where every class is ruled out (`alpha=0`), the document says nothing and the prior stands, with a
+    warning.
     """
     evidence = log_evidence(joint)
     impossible = np.isneginf(evidence)
     if impossible.any():
         warnings.warn(
-            f"{int(impossible.sum())} of {len(joint)} documents are impossible in every class, because alpha is 0; "
-            "they get the prior. Use alpha > 0 to smooth.",
+            f"{int(impossible.sum())} of {len(joint)} documents are impossible in every class, because alpha "
+            "is 0; they get the prior. Use alpha > 0 to smooth.",
             stacklevel=3,
         )
         joint = np.where(impossible[:, None], prior, joint)
@@ -197,6 +203,17 @@ def check_alpha(alpha: Any) -> float:
     if not usable or not 0 <= float(alpha) < math.inf:
         raise ValueError(f"`alpha` is a pseudo-count and must be a finite number >= 0, got {alpha!r}.")
     return float(alpha)
+
+
+def check_threads(threads: Any) -> int:
+    """How many threads to use; None stands for all processors."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if type(threads) is not int or threads < 1:
+        raise ValueError(
+            f"`threads` must be a whole number >= 1, or None for all processors, got {threads!r}."
+        )
+    return threads
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
@@ -220,5 +237,9 @@ def check_priors(priors: Any, labels: Sequence[Any] | None = None) -> None:
     if labels is not None and set(labels) != set(priors):
         missing = [label for label in labels if label not in priors]
         extra = [label for label in priors if label not in set(labels)]
-        said = [f"{what} {names!r}" for what, names in (("miss the classes", missing), ("name the unknown", extra)) if names]
+        said = [
+            f"{what} {names!r}"
+            for what, names in (("miss the classes", missing), ("name the unknown", extra))
+            if names
+        ]
         raise ValueError(f"The priors {' and '.join(said)}. The classes are {list(labels)!r}.")

@@ -16,7 +16,7 @@ from bayleaf.compiled import Compiled
 from bayleaf.events import Priors, Unseen
 from bayleaf.explain import Explanation
 from bayleaf.inputs import WHOLE, Views
-from bayleaf.labels import Label, Labels
+from bayleaf.labels import Label, Labels, as_list
 from bayleaf.table_views import view_from_dict
 from bayleaf.tables import NotCounted, Tally
 from bayleaf.tally import Classes, Floats, length_of
@@ -57,7 +57,7 @@ class Model:
         self._documents = np.zeros(0, np.int64)
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
-        self.threads = _checked_threads(threads)
+        self.threads = events.check_threads(threads)
         self._compiled: Compiled | None = None
         self.configure()
 
@@ -128,9 +128,14 @@ class Model:
             raise ValueError(f"There is no view {view!r}. The views are {names}.")
         return found
 
-    def learn(self, X: Any, y: Any) -> Self:
-        """Count documents and their classes; new terms and new classes are welcome."""
+    def learn(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Count documents and their classes; new ones are welcome, until `classes` closes their set."""
         labels = self._labels.copy()
+        if classes is not None:
+            labels.close(classes)
+            left_out = [label for label in self.classes if label not in as_list(classes)]
+            if left_out:
+                raise ValueError(f"`classes` lacks {left_out!r}, which are there already. Name all classes.")
         columns, numbers = self._input(X, y, labels)
         done: list[int] = []
         self._compiled = None
@@ -361,16 +366,6 @@ class Model:
         for own in arrays:
             if own["class_documents"].tolist() != self._documents.tolist():
                 raise ValueError("the views have counted different documents")
-
-
-def _checked_threads(threads: int | None) -> int:
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if type(threads) is not int or threads < 1:
-        raise ValueError(
-            f"`threads` must be a whole number >= 1, or None for all processors, got {threads!r}."
-        )
-    return threads
 
 
 def _needs_normalizer(view: Mapping[str, Any]) -> bool:

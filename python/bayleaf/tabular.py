@@ -1,0 +1,111 @@
+"""Any table as columns with names; and which view a column gets if none is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.columns import as_list, is_missing
+from bayleaf.table_views import CountsView, category, counts, normal
+from bayleaf.views import View, words
+
+TEXT = words(ngrams=2)
+"""How texts are looked at if nothing is said: words and pairs of words."""
+SAMPLE = 100
+
+
+def is_table(X: Any) -> bool:
+    """Whether X has columns with names; a sparse matrix has not, though one kind of it is a mapping."""
+    if hasattr(X, "tocsr"):
+        return False
+    return isinstance(X, Mapping) or hasattr(X, "column_names") or hasattr(X, "columns")
+
+
+def is_text(X: Any) -> bool:
+    """Whether X is one column of texts."""
+    if is_table(X) or getattr(X, "ndim", 1) != 1:
+        return False
+    if hasattr(X, "buffer") and hasattr(X, "starts"):
+        return True
+    if not isinstance(X, list | tuple) and not hasattr(X, "__getitem__"):
+        return False
+    first = next((value for value in as_list(X[:SAMPLE], "X") if not is_missing(value)), None)
+    return isinstance(first, str | bytes)
+
+
+def has_texts(X: Any) -> bool:
+    """Whether rows without names of columns hold strings, so that they are no matrix of numbers."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and _any_text(X[:SAMPLE].ravel().tolist())
+    rows = X[:SAMPLE] if isinstance(X, list | tuple) else []
+    return any(isinstance(row, list | tuple) and _any_text(row) for row in rows)
+
+
+def _any_text(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, str | bytes) for value in values)
+
+
+def columns_in(X: Any) -> list[Any]:
+    """The columns of a table, or of an array."""
+    if isinstance(X, Mapping):
+        return list(X.values())
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, i] for i in range(X.shape[1])]
+    if is_table(X):
+        return [X[name] for name in getattr(X, "column_names", X.columns)]
+    return list(np.asarray(X).T)
+
+
+def names_in(X: Any) -> list[str]:
+    """The names of the columns; x0, x1, … if they are not strings."""
+    names: list[Any] = []
+    if isinstance(X, Mapping):
+        names = list(X)
+    elif is_table(X):
+        names = list(getattr(X, "column_names", getattr(X, "columns", [])))
+    if names and all(isinstance(name, str) for name in names):
+        return names
+    return [f"x{i}" for i in range(len(names) or np.shape(X)[1])]
+
+
+def rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a column, or of the columns in a mapping."""
+    if isinstance(X, Mapping):
+        return {name: rows_of(column, rows) for name, column in X.items()}
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    values = as_list(X, "X")
+    return [values[row] for row in rows.tolist()]
+
+
+def view_for(column: Any, name: str) -> View:
+    """The view of a column by what is in it: numbers, categories, or texts."""
+    if str(getattr(column, "dtype", "")).lower() in {"category", "categorical", "enum"}:
+        return category()
+    values = [value for value in as_list(column, f"The column {name!r} of X") if not is_missing(value)]
+    kinds = {type(value) for value in values}
+    if kinds <= {str, bytes}:
+        return category() if 2 * len(set(values)) <= len(values) or not values else TEXT
+    if any(issubclass(kind, bool | np.bool_) for kind in kinds):
+        return category()
+    if all(hasattr(kind, "__float__") and not issubclass(kind, str | np.datetime64) for kind in kinds):
+        return normal()
+    odd = next(value for value in values if not isinstance(value, str | bytes | int | float))
+    raise TypeError(
+        f"The column {name!r} of X holds {odd!r}, a {type(odd).__name__}, which has no view of its own. Give "
+        "`views`, a mapping from columns to views such as category() or normal(), or turn it into numbers."
+    )
+
+
+def views_for(views: Any, names: list[str], columns: list[Any]) -> dict[str, View]:
+    """The view of each column: the one given for all, or one by what is in it."""
+    if isinstance(views, CountsView) and not views.columns:
+        return {"counts": counts(*names, alpha=views.alpha)}
+    if views is None:
+        return {name: view_for(column, name) for name, column in zip(names, columns, strict=True)}
+    return dict.fromkeys(names, views)
