@@ -3,8 +3,9 @@
 use crate::analyze::{Tokens, WordRules};
 use crate::characters::{is_space, lower_into};
 use crate::lexicon::Key;
+use crate::normalize::Normalizer;
 use crate::numbering::Numbering;
-use crate::read::{Analysis, Normalizer, ReadError};
+use crate::read::{Analysis, ReadError};
 
 /// A term as it occurs: its name, its node, and its place in the text, in bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +19,7 @@ pub struct Part {
 pub fn parts<N: Numbering>(
     text: &str,
     analysis: &Analysis,
-    normalizer: Option<&dyn Normalizer>,
+    normalizer: Option<&Normalizer>,
     numbering: &mut N,
 ) -> Result<Vec<Part>, ReadError> {
     match analysis {
@@ -59,7 +60,7 @@ fn part<N: Numbering>(
 fn word_parts<N: Numbering>(
     text: &str,
     rules: &WordRules,
-    normalizer: Option<&dyn Normalizer>,
+    normalizer: Option<&Normalizer>,
     numbering: &mut N,
 ) -> Result<Vec<Part>, ReadError> {
     let mut tokens = Tokens::default();
@@ -68,12 +69,12 @@ fn word_parts<N: Numbering>(
     let spans: Vec<(usize, usize)> =
         tokens.spans().iter().map(|&[start, end]| (start as usize, end as usize)).collect();
     let forms: Vec<&str> = spans.iter().map(|&(start, end)| letters.slice(start, end)).collect();
-    let words: Vec<Option<String>> = match normalizer {
-        Some(normalizer) => normalizer.normalize(&forms).map_err(ReadError::Normalizer)?,
+    let normalized = normalizer.map(|normalizer| normalizer.normalize(&forms).map_err(ReadError::Normalizer));
+    let words: Vec<Option<String>> = match normalized.transpose()?.as_ref() {
+        Some(words) => words.iter().map(|word| word.map(str::to_owned)).collect(),
         None => forms.iter().map(|form| Some((*form).to_owned())).collect(),
     };
-    let kept =
-        spans.into_iter().zip(words).filter_map(|(span, word)| Some((span, word.filter(|w| !w.is_empty())?)));
+    let kept = spans.into_iter().zip(words).filter_map(|(span, word)| Some((span, word?)));
     Ok(kept
         .map(|((from, to), word)| {
             let node = numbering.term(&Key::of(word.as_bytes()), word.as_bytes());

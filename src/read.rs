@@ -6,6 +6,7 @@ use std::fmt;
 use crate::analyze::{TextError, Tokens, WordRules, checked};
 use crate::letters::{Letters, byte_grams};
 use crate::lexicon::{DROPPED, Key, Seed, UNKNOWN, WAITING};
+use crate::normalize::Normalizer;
 use crate::numbering::Numbering;
 
 /// How one column of text becomes terms.
@@ -17,11 +18,6 @@ pub enum Analysis {
     Letters { lower: bool, within_words: bool, shortest: usize, longest: usize },
     /// N-grams of raw bytes.
     Bytes { shortest: usize, longest: usize },
-}
-
-/// A user's function from surface forms to words; `None` drops a form.
-pub trait Normalizer: Sync {
-    fn normalize(&self, forms: &[&str]) -> Result<Vec<Option<String>>, Box<dyn Error + Send + Sync>>;
 }
 
 #[derive(Debug)]
@@ -63,8 +59,15 @@ pub struct Reader {
     numbers: Vec<u32>,
     ends: Vec<usize>,
     scratch: Vec<u32>,
-    waiting: Vec<(u32, u32)>,
+    waiting: Vec<Waiting>,
     letters: Letters,
+}
+
+/// A form that was met for the first time, and where it stands.
+struct Waiting {
+    key: Key,
+    start: u32,
+    end: u32,
 }
 
 /// Keys are looked up this many at a time, all of them fetched from memory before the first is needed.
@@ -84,7 +87,7 @@ impl Reader {
         &mut self,
         documents: &[Document],
         analysis: &Analysis,
-        normalizer: Option<&dyn Normalizer>,
+        normalizer: Option<&Normalizer>,
         numbering: &mut N,
     ) -> Result<(), ReadError> {
         self.tokens.clear();
@@ -150,7 +153,7 @@ impl Reader {
 
     fn normalize_words<N: Numbering>(
         &mut self,
-        normalizer: &dyn Normalizer,
+        normalizer: &Normalizer,
         numbering: &mut N,
     ) -> Result<(), ReadError> {
         self.waiting.clear();
@@ -167,7 +170,7 @@ impl Reader {
                 let new = WAITING | self.waiting.len() as u32;
                 *number = numbering.form(key, &text[start as usize..end as usize], new);
                 if *number == new {
-                    self.waiting.push((start, end));
+                    self.waiting.push(Waiting { key: *key, start, end });
                 }
             }
         }
@@ -179,16 +182,16 @@ impl Reader {
     /// Hand the forms that were met for the first time to the normalizer, all at once.
     fn ask<N: Numbering>(
         &mut self,
-        normalizer: &dyn Normalizer,
+        normalizer: &Normalizer,
         numbering: &mut N,
     ) -> Result<Vec<u32>, ReadError> {
         if self.waiting.is_empty() {
             return Ok(Vec::new());
         }
         let text = &self.tokens.text;
-        let bytes = |&(start, end): &(u32, u32)| &text[start as usize..end as usize];
+        let bytes = |waiting: &Waiting| &text[waiting.start as usize..waiting.end as usize];
         let forms: Vec<&str> =
-            self.waiting.iter().map(|span| std::str::from_utf8(bytes(span)).unwrap_or_default()).collect();
+            self.waiting.iter().map(|form| std::str::from_utf8(bytes(form)).unwrap_or_default()).collect();
         let normalized = match normalizer.normalize(&forms) {
             Ok(words) => words,
             Err(error) => {
@@ -197,12 +200,10 @@ impl Reader {
             }
         };
         let mut resolved = Vec::with_capacity(forms.len());
-        for (form, word) in forms.iter().zip(normalized) {
-            let node = match word {
-                Some(word) if !word.is_empty() => numbering.term(&Key::of(word.as_bytes()), word.as_bytes()),
-                _ => DROPPED,
-            };
-            numbering.resolve(&Key::of(form.as_bytes()), form.as_bytes(), node);
+        for ((form, waiting), word) in forms.iter().zip(&self.waiting).zip(normalized.iter()) {
+            let node =
+                word.map_or(DROPPED, |word| numbering.term(&Key::of(word.as_bytes()), word.as_bytes()));
+            numbering.resolve(&waiting.key, form.as_bytes(), node);
             resolved.push(node);
         }
         Ok(resolved)

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::lexicon::{Key, Lexicon, prefetch};
 use crate::memory::extend;
-use crate::read::{Analysis, Document, Normalizer, ReadError, Reader};
+use crate::normalize::Normalizer;
+use crate::read::{Analysis, Document, ReadError, Reader};
 
 /// What is known of one term in one class. Sums of tf/length are kept in units of 2^-64, so that they can be
 /// subtracted without a trace; with at most 2^32 documents a class no sum can overflow.
@@ -212,7 +213,7 @@ const READS_BETWEEN_CHECKS: usize = 256;
 /// How a tally looks at text, and whether it should go on.
 pub struct Context<'a> {
     pub analysis: &'a Analysis,
-    pub normalizer: Option<&'a dyn Normalizer>,
+    pub normalizer: Option<&'a Normalizer>,
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 

@@ -111,6 +111,14 @@ def test_porter_equals_the_original_algorithm_on_its_whole_vocabulary() -> None:
     assert stemmer("porter")(words) == (folder / "output_original_algorithm.txt").read_text().splitlines()
 
 
+ENDINGS = ["", "ational", "iveness", "sses", "ing", "ed", "ion", "ll", "y", "ement"]
+
+
+@given(st.lists(st.builds("{}{}".format, st.text("abceilnorstuyzé漢1", max_size=9), st.sampled_from(ENDINGS))))
+def test_porter_equals_snowballs_rendering_of_it(words: list[str]) -> None:
+    assert stemmer("porter")(words) == Stemmer.Stemmer("porter", 0).stemWords(words)
+
+
 @pytest.mark.parametrize("algorithm", Stemmer.algorithms())
 def test_every_algorithm_of_snowball_can_be_named(algorithm: str) -> None:
     words = ["schwimmen", "nadando", "плавание", "stemming", "running", "nageurs"]
@@ -197,7 +205,7 @@ def test_lemmatizing_takes_any_string_and_treats_each_word_by_itself(words: list
     ("module", "ask"),
     [
         ("stopwordsiso", lambda: stop_words("en")),
-        ("Stemmer", lambda: stemmer("porter")),
+        ("Stemmer", lambda: stemmer("english")),
         ("simplemma", lambda: lemmatizer("en")),
         ("lemminflect", lambda: lemmatizer("english:noun")),
     ],

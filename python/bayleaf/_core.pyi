@@ -1,12 +1,15 @@
 """The core in Rust: text to terms, terms to integer counts, counts and weights to scores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+
+def porter(words: list[str]) -> list[str]:
+    """The stems of words by Porter's algorithm of 1980."""
 
 class NotLearned(ValueError):
     """These documents were not learned: (term or None, class number)."""
@@ -25,9 +28,11 @@ class Analyzer:
         min_length: int,
         max_length: int | None,
         max_bytes: int,
+        stop_words: Sequence[str],
+        porter: bool,
         normalizer: Callable[[list[str]], list[str | None]] | None,
     ) -> Analyzer:
-        """N-grams of words, from `shortest` to `longest`."""
+        """N-grams of words; of the forms, stop words are dropped, the others stemmed, then normalized."""
 
     @staticmethod
     def letters(shortest: int, longest: int, *, lower: bool, within_words: bool) -> Analyzer:

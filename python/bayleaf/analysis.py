@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from bayleaf.languages import language, lemmatizer, lemmatizer_name, stemmer, stemmer_name, stop_words
@@ -125,6 +125,17 @@ class Normalization:
             return _without_stops(forms, cleaned, words, stops)
 
         return normalize
+
+    def for_core(self) -> tuple[list[str], bool, Normalize | None]:
+        """The same steps as the core runs them: stop words, whether Porter's stems follow, and the rest."""
+        cleaning = bool(self._cleaning())
+        porter = self.stemmer == "porter" and not cleaning and self.lemmatizer is None
+        rest = replace(
+            self,
+            stop_words=self.stop_words if cleaning else None,
+            stemmer=None if porter else self.stemmer,
+        )
+        return sorted(self._stop_set()), porter, rest.batch()
 
     def _cleaning(self) -> list[Step]:
         accents: list[Step] = [_each(strip_accents, str.isascii)] if self.strip_accents else []

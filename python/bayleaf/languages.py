@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
+from bayleaf._core import porter
+
 __all__ = ["LANGUAGES", "language", "lemmatizer", "lemmatizer_name", "stemmer", "stemmer_name", "stop_words"]
 
 Step = Callable[[list[str]], list[str]]
@@ -104,8 +106,10 @@ def stemmer_name(name: str) -> str:
 
 
 def stemmer(name: str) -> Step:
-    """The stems of many words at once, by PyStemmer: the original Porter algorithm, or Snowball's."""
+    """The stems of many words at once: by the original Porter algorithm, or by Snowball's, from PyStemmer."""
     chosen = stemmer_name(name)
+    if chosen == "porter":
+        return _encodable(porter)
     package = _package("Stemmer", "stemming")
     algorithm = _STEMS_LIKE.get(chosen, chosen)
     if algorithm not in package.algorithms():

@@ -173,6 +173,7 @@ class Words(TextView):
     @cached_property
     def analyzer(self) -> Analyzer:
         """Words, cut in blocks, each form normalized once."""
+        stop_words, porter, normalizer = self.normalization.for_core()
         return Analyzer.words(
             self.shortest,
             self.longest,
@@ -181,7 +182,9 @@ class Words(TextView):
             min_length=self.min_length,
             max_length=self.max_length,
             max_bytes=self.max_token_bytes,
-            normalizer=self.normalization.batch(),
+            stop_words=stop_words,
+            porter=porter,
+            normalizer=normalizer,
         )
 
     def to_dict(self) -> dict[str, Any]:

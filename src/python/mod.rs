@@ -1,24 +1,27 @@
 //! The only module that names Python. It converts, releases the GIL, delegates, and decides nothing.
 
 mod documents;
+mod functions;
 
-use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::PyDict;
 
 use crate::analyze::WordRules;
 use crate::export::{Arrays, Damaged, export, restore};
 use crate::lexicon::Lexicon;
+use crate::normalize::Normalizer;
 use crate::numbering::Frozen;
 use crate::parts::{Part, parts};
-use crate::read::{Analysis, Normalizer, ReadError};
+use crate::porter::Porter;
+use crate::read::{Analysis, ReadError};
 use crate::score::{Linear, Scorer, Value};
 use crate::tally::{Context, Tally, TallyError};
 use documents::Documents;
+use functions::PyFunction;
 
 pyo3::create_exception!(
     _core,
@@ -47,51 +50,13 @@ impl From<Damaged> for PyErr {
     }
 }
 
-/// A Python function from a list of forms to a list of words, of which some may be None.
-struct PyNormalizer(Py<PyAny>);
-
-impl Normalizer for PyNormalizer {
-    fn normalize(&self, forms: &[&str]) -> Result<Vec<Option<String>>, Box<dyn Error + Send + Sync>> {
-        Python::attach(|py| -> PyResult<Vec<Option<String>>> {
-            let words = self.0.bind(py).call1((PyList::new(py, forms)?,))?;
-            let words = words
-                .cast_into::<PyList>()
-                .map_err(|_| PyTypeError::new_err("The normalizer must return a list."))?;
-            if words.len() != forms.len() {
-                let message =
-                    format!("The normalizer got {} forms and returned {} words.", forms.len(), words.len());
-                return Err(PyValueError::new_err(message));
-            }
-            words.iter().zip(forms).map(|(word, form)| word_of(&word, form)).collect()
-        })
-        .map_err(Into::into)
-    }
-}
-
-fn word_of(word: &Bound<'_, PyAny>, form: &str) -> PyResult<Option<String>> {
-    if word.is_none() {
-        return Ok(None);
-    }
-    match word.cast::<PyString>() {
-        Ok(word) => Ok(Some(word.to_string_lossy().into_owned())),
-        Err(_) => Err(PyTypeError::new_err(format!(
-            "The normalizer must return a string or None for each form, but for {form:?} it returned {}.",
-            word.get_type().name()?
-        ))),
-    }
-}
-
 #[pyclass(frozen, module = "bayleaf._core")]
 struct Analyzer {
     analysis: Analysis,
-    normalizer: Option<PyNormalizer>,
+    normalizer: Option<Normalizer>,
 }
 
 impl Analyzer {
-    fn normalizer(&self) -> Option<&dyn Normalizer> {
-        self.normalizer.as_ref().map(|normalizer| normalizer as &dyn Normalizer)
-    }
-
     /// Run with the GIL released, looking for Ctrl-C now and then.
     fn run<T: Send>(
         &self,
@@ -106,7 +71,7 @@ impl Analyzer {
                 true
             }
         };
-        let normalizer = self.normalizer();
+        let normalizer = self.normalizer.as_ref();
         let context = Context { analysis: &self.analysis, normalizer, interrupted: &interrupted };
         let result = py.detach(|| work(&context));
         match lock(&interrupt).take() {
@@ -123,7 +88,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[pymethods]
 impl Analyzer {
     #[staticmethod]
-    #[pyo3(signature = (shortest, longest, *, lower, marks, min_length, max_length, max_bytes, normalizer))]
+    #[pyo3(signature = (shortest, longest, *, lower, marks, min_length, max_length, max_bytes, stop_words, porter, normalizer))]
     #[allow(clippy::too_many_arguments, reason = "one argument for each rule, all of them by name")]
     fn words(
         shortest: usize,
@@ -133,14 +98,16 @@ impl Analyzer {
         min_length: usize,
         max_length: Option<usize>,
         max_bytes: usize,
+        stop_words: Vec<String>,
+        porter: bool,
         normalizer: Option<Py<PyAny>>,
     ) -> Self {
         let max_length = max_length.unwrap_or(usize::MAX);
         let rules = WordRules { lower, marks, min_length, max_length, max_bytes };
-        Self {
-            analysis: Analysis::Words { rules, shortest, longest },
-            normalizer: normalizer.map(PyNormalizer),
-        }
+        let function = normalizer.map(|function| Box::new(PyFunction(function)) as _);
+        let normalizer = Normalizer::new(stop_words.iter().map(String::as_str), porter, function);
+        let normalizer = (!normalizer.is_idle()).then_some(normalizer);
+        Self { analysis: Analysis::Words { rules, shortest, longest }, normalizer }
     }
 
     #[staticmethod]
@@ -157,7 +124,7 @@ impl Analyzer {
     /// The terms of a text with their places.
     fn parts(&self, text: &str) -> PyResult<Vec<(String, usize, usize)>> {
         let lexicon = Lexicon::default();
-        let parts = parts(text, &self.analysis, self.normalizer(), &mut Frozen::new(&lexicon, false));
+        let parts = parts(text, &self.analysis, self.normalizer.as_ref(), &mut Frozen::new(&lexicon, false));
         let parts = parts.map_err(TallyError::Read)?;
         let places = Characters::of(text);
         Ok(parts.into_iter().map(|part| places.located(part)).collect())
@@ -413,7 +380,7 @@ impl PyScorer {
     fn parts(&self, text: &str) -> PyResult<Vec<(String, i64, usize, usize)>> {
         let analyzer = self.analyzer.get();
         let mut numbering = Frozen::new(&self.lexicon, false);
-        let parts = parts(text, &analyzer.analysis, analyzer.normalizer(), &mut numbering)
+        let parts = parts(text, &analyzer.analysis, analyzer.normalizer.as_ref(), &mut numbering)
             .map_err(TallyError::Read)?;
         let places = Characters::of(text);
         let index = |node: u32| match self.terms.get(node as usize) {
@@ -429,10 +396,22 @@ impl PyScorer {
     }
 }
 
+/// The stems of words by Porter's algorithm.
+#[pyfunction]
+fn porter(words: Vec<String>) -> Vec<String> {
+    let mut porter = Porter::default();
+    let stem = |word: String| {
+        let mut stem = String::with_capacity(word.len() + 1);
+        porter.stem(&word, &mut stem);
+        stem
+    };
+    words.into_iter().map(stem).collect()
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{Analyzer, NotLearned, PyScorer, PyTally};
+    use super::{Analyzer, NotLearned, PyScorer, PyTally, porter};
 
     use pyo3::prelude::*;
 

@@ -1,0 +1,48 @@
+//! Python functions that the core calls.
+
+use std::error::Error;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use crate::normalize::{Function, WordList};
+
+/// A Python function from a list of words to a list of words, of which some may be None.
+pub struct PyFunction(pub Py<PyAny>);
+
+impl Function for PyFunction {
+    fn apply(&self, words: &[&str], out: &mut WordList) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Python::attach(|py| -> PyResult<()> {
+            let answers = self.0.bind(py).call1((PyList::new(py, words)?,))?;
+            let answers = answers
+                .cast_into::<PyList>()
+                .map_err(|_| PyTypeError::new_err("The normalizer must return a list."))?;
+            if answers.len() != words.len() {
+                let message =
+                    format!("The normalizer got {} forms and returned {} words.", words.len(), answers.len());
+                return Err(PyValueError::new_err(message));
+            }
+            answers.iter().zip(words).try_for_each(|(answer, word)| push(&answer, word, out))
+        })
+        .map_err(Into::into)
+    }
+}
+
+fn push(answer: &Bound<'_, PyAny>, word: &str, out: &mut WordList) -> PyResult<()> {
+    if answer.is_none() {
+        out.drop_one();
+        return Ok(());
+    }
+    let Ok(string) = answer.cast::<PyString>() else {
+        return Err(PyTypeError::new_err(format!(
+            "The normalizer must return a string or None for each form, but for {word:?} it returned {}.",
+            answer.get_type().name()?
+        )));
+    };
+    match string.to_str() {
+        Ok(text) => out.push(text),
+        Err(_) => out.push(&string.to_string_lossy()),
+    }
+    Ok(())
+}
