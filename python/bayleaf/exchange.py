@@ -160,7 +160,7 @@ def _cells(found: list[tuple[int, ...]], classes: int) -> storage.Arrays:
 
 
 def pruned(model: Model, min_documents: int = 1, min_count: int = 1, max_terms: int | None = None) -> Model:
-    """The model without its rare terms; of equally frequent ones the last in the alphabet go first."""
+    """The model without its rare terms; of equally frequent ones those of fewer documents go first."""
     settings, _ = storage.unpack(model.to_bytes(), "the model")
     views = [
         _kept(model.counts(view), min_documents, min_count, max_terms) for view in range(len(model.views))

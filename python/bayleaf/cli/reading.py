@@ -72,7 +72,7 @@ class Reading:
             if progress:
                 progress.end()
         if corpus.skipped:
-            self.remark(f"{corpus.skipped:,} rows were left out (--on-error {self.on_error}).")
+            self.remark(f"{_rows(corpus.skipped)} left out (--on-error {self.on_error}).")
 
 
 def _guess(corpus: Corpus, inputs: Sequence[str]) -> str:
@@ -142,3 +142,7 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def _rows(count: int) -> str:
+    return "1 row was" if count == 1 else f"{count:,} rows were"

@@ -23,7 +23,11 @@ def console(stderr: bool = False) -> Console:
     """A terminal to write to, or a file that gets plain text."""
     from rich.console import Console
 
-    return Console(file=sys.stderr if stderr else sys.stdout, highlight=False, soft_wrap=False)
+    class Pipe(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Pipe(file=sys.stderr if stderr else sys.stdout, highlight=False, soft_wrap=False)
 
 
 def table(*columns: str, title: str | None = None, first_left: bool = True) -> Table:

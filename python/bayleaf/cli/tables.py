@@ -26,9 +26,10 @@ _PARQUET = (".parquet", ".pq")
     "-o",
     "--output",
     metavar="TABLE",
+    default="-",
     help="A file ending in .parquet or .csv; without it, CSV to standard output.",
 )
-def export_command(model_file: str, output: str | None) -> None:
+def export_command(model_file: str, output: str) -> None:
     """Write the counts of a model as a table.
 
     A row is view, term, class and the integers documents, occurrences, shares_whole, shares_high and
@@ -43,17 +44,16 @@ def export_command(model_file: str, output: str | None) -> None:
     from bayleaf.cli.models import check_target, load
     from bayleaf.exchange import rows
 
+    to_file = output != "-"
+    if to_file and not output.endswith((*_PARQUET, ".csv")):
+        raise click.UsageError(f"A table is a .parquet or .csv file, got {output!r}.")
     model = load(model_file)
-    if output is None or output == "-":
+    if not to_file:
         _write_csv(rows(model), sys.stdout)
         return
     check_target(output)
-    if output.endswith(_PARQUET):
-        _beside(output, lambda path: _write_parquet(rows(model), path))
-    elif output.endswith(".csv"):
-        _beside(output, lambda path: _write_csv_file(rows(model), path))
-    else:
-        raise click.UsageError(f"A table is a .parquet or .csv file, got {output!r}.")
+    write = _write_parquet if output.endswith(_PARQUET) else _write_csv_file
+    _beside(output, lambda path: write(rows(model), path))
 
 
 def _beside(output: str, write: Any) -> None:

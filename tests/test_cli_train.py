@@ -1,0 +1,177 @@
+"""train, update, forget, merge and prune make the models that the library makes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import bayleaf
+from bayleaf.views import View
+from cli_process import COMMAND, ENVIRONMENT, done, messages, refused, write_tsv
+
+CORPUS = messages()
+
+
+def learned(views: list[View], rows: list[tuple[str, str]], **settings: object) -> bytes:
+    model = bayleaf.Model(views, **settings)  # type: ignore[arg-type]
+    return model.learn([text for _, text in rows], [label for label, _ in rows]).to_bytes()
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_tsv(tmp_path / "messages.tsv", CORPUS)
+
+
+OPTIONS: list[tuple[list[str], list[View], dict[str, object]]] = [
+    ([], [bayleaf.words(ngrams=2)], {}),
+    (["--plain"], [bayleaf.words()], {"alpha": 1.0}),
+    (["--preset", "languages"], [bayleaf.chars(1, 4)], {}),
+    (["--ngrams", "2-3", "--alpha", "0.5"], [bayleaf.words(ngrams=(2, 3))], {"alpha": 0.5}),
+    (["--chars", "2-3", "--priors", "uniform"], [bayleaf.chars(2, 3)], {"priors": "uniform"}),
+    (["--bytes", "3", "--words"], [bayleaf.words(ngrams=2), bayleaf.bytes_(3)], {}),
+    (
+        ["--priors", "ham=0.75,spam=0.25", "--unseen", "smooth", "--event", "bernoulli"],
+        [bayleaf.words(ngrams=2, event="bernoulli")],
+        {"priors": {"ham": 0.75, "spam": 0.25}, "unseen": "smooth"},
+    ),
+    (
+        [
+            "--ngrams",
+            "1",
+            "--stop-words",
+            "english",
+            "--stemmer",
+            "porter",
+            "--min-length",
+            "2",
+            "--no-lower",
+        ],
+        [bayleaf.words(stop_words="english", stemmer="porter", min_length=2, lower=False)],
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "views", "settings"), OPTIONS, ids=lambda value: " ".join(map(str, value))[:40]
+)
+def test_train_writes_the_model_that_the_library_writes(
+    corpus: Path, options: list[str], views: list[View], settings: dict[str, object]
+) -> None:
+    done("train", corpus, "-o", "out.model", *options, cwd=corpus.parent)
+    assert (corpus.parent / "out.model").read_bytes() == learned(views, CORPUS, **settings)
+
+
+def test_the_same_documents_in_any_layout_train_the_same_model(tmp_path: Path) -> None:
+    rows = CORPUS[:40]
+    write_tsv(tmp_path / "plain.tsv", rows)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"label": a, "text": b}) + "\n" for a, b in rows))
+    for number, (label, text) in enumerate(rows):
+        folder = tmp_path / "folders" / label
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.txt").write_text(text, "utf-8")
+    made = []
+    for source in ("plain.tsv", "rows.jsonl", "folders"):
+        done("train", "-q", source, "-o", "out", cwd=tmp_path)
+        made.append((tmp_path / "out").read_bytes())
+    done("train", "-q", "-", "-o", "out", cwd=tmp_path, stdin=(tmp_path / "plain.tsv").read_bytes())
+    made.append((tmp_path / "out").read_bytes())
+    assert set(made) == {learned([bayleaf.words(ngrams=2)], rows)}
+
+
+def test_training_says_what_the_input_was_taken_for_unless_it_is_to_be_quiet(corpus: Path) -> None:
+    command = [*COMMAND, "train", corpus.name, "-o", "m"]
+    ran = subprocess.run(
+        command, cwd=corpus.parent, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=True
+    )
+    assert ran.stderr == "Reading messages.tsv as tsv: text in 'text', label in 'label'.\n"
+    assert ran.stdout.startswith("m: 956 documents, 2 classes, 17,141 terms, ")
+    quiet = subprocess.run(
+        [*command, "-q"], cwd=corpus.parent, env=ENVIRONMENT, capture_output=True, check=True
+    )
+    assert quiet.stderr == b""
+
+
+def test_a_held_out_part_is_measured_first_and_then_learned(corpus: Path) -> None:
+    out = done("train", corpus, "-o", "m", "--holdout", "0.25", "--json", cwd=corpus.parent)
+    said = json.loads(out)
+    assert 190 < said["test"]["documents"] < 290
+    assert 0.8 < said["test"]["accuracy"] < 1
+    assert said["documents"] == {"ham": 622, "spam": 334}
+    assert (corpus.parent / "m").read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS)
+    assert (
+        json.loads(done("train", corpus, "-o", "m", "--holdout", "0.25", "--json", cwd=corpus.parent))["test"]
+        == said["test"]
+    )
+
+
+def test_a_test_set_is_measured_and_not_learned(tmp_path: Path) -> None:
+    train, test = write_tsv(tmp_path / "a.tsv", CORPUS[:800]), write_tsv(tmp_path / "b.tsv", CORPUS[800:])
+    out = done("train", train, "-o", tmp_path / "m", "--test", test)
+    assert "accuracy" in out
+    assert "true \\ answer" in out
+    assert (tmp_path / "m").read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS[:800])
+
+
+def test_parts_updated_merged_and_forgotten_give_the_bytes_of_the_whole(tmp_path: Path) -> None:
+    first, second = write_tsv(tmp_path / "a.tsv", CORPUS[:300]), write_tsv(tmp_path / "b.tsv", CORPUS[300:])
+    whole = learned([bayleaf.words(ngrams=2)], CORPUS)
+    a, b, sum_ = (tmp_path / name for name in ("a.model", "b.model", "sum.model"))
+    done("train", "-q", first, "-o", a)
+    alone = a.read_bytes()
+    done("train", "-q", second, "-o", b)
+    done("merge", a, b, "-o", sum_)
+    assert sum_.read_bytes() == whole
+    done("update", "-q", a, second)
+    assert a.read_bytes() == whole
+    said = json.loads(done("forget", "-q", a, second, "--json"))
+    assert a.read_bytes() == alone
+    assert said["before"]["documents"] - said["after"]["documents"] == len(CORPUS) - 300
+
+
+def test_what_was_never_learned_is_not_forgotten_and_the_model_stays(tmp_path: Path, corpus: Path) -> None:
+    model = tmp_path / "m"
+    done("train", "-q", corpus, "-o", model)
+    before = model.read_bytes()
+    said = refused(1, "forget", model, "-", stdin="ham\tzebra crossing\n")
+    assert "zebra" in said
+    assert "as it was" in said
+    assert "bizarre" in refused(1, "forget", model, "-", stdin="bizarre\tcall me\n")
+    assert model.read_bytes() == before
+
+
+def test_models_that_look_differently_are_not_merged(tmp_path: Path, corpus: Path) -> None:
+    done("train", "-q", corpus, "-o", tmp_path / "a", "--plain")
+    done("train", "-q", corpus, "-o", tmp_path / "b", "--chars", "2")
+    assert "look at their documents differently" in refused(
+        1, "merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "c"
+    )
+    assert not (tmp_path / "c").exists()
+
+
+def test_pruning_says_what_is_lost_and_the_small_model_answers(tmp_path: Path, corpus: Path) -> None:
+    model, small = tmp_path / "m", tmp_path / "small"
+    done("train", "-q", corpus, "-o", model)
+    before = model.read_bytes()
+    said = json.loads(done("prune", model, "-o", small, "--min-documents", "3", "--json"))
+    assert said["before"]["terms"] == 17141
+    assert said["after"]["terms"] < 3000
+    assert said["bytes"] == small.stat().st_size < len(before) / 3
+    assert model.read_bytes() == before
+    assert done("classify", "-q", small, "-", stdin="claim your free prize\n") == "spam\n"
+    assert "Say what to drop" in refused(2, "prune", model)
+
+
+def test_classes_that_are_numbers_in_the_model_are_found_by_labels_that_are_text(tmp_path: Path) -> None:
+    model = bayleaf.Model().learn(["good film", "bad film"], [1, 0])
+    model.save(tmp_path / "m")
+    done("update", "-q", tmp_path / "m", "-", stdin="1\tgood play\n2\tso so\n")
+    assert bayleaf.Model.load(tmp_path / "m").class_documents == {0: 1, 1: 2, "2": 1}
+    assert done("classify", "-q", tmp_path / "m", "-", stdin="good play\n") == "1\n"
+    assert (
+        json.loads(done("evaluate", "-q", tmp_path / "m", "-", "--json", stdin="1\tgood play\n"))["accuracy"]
+        == 1
+    )
