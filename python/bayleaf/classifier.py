@@ -116,6 +116,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         if self.tuning is not None:
             raise ValueError(f"`tuning` can only be None in this version, got {self.tuning!r}.")
         labels = _checked_labels(y)
+        if len(labels) == 0:
+            raise ValueError("There is nothing to learn: y has no labels. Give at least one row.")
+        for name in ("_names_", "n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
         columns = self._columns(X, reset=True)
         views = self._chosen_views(columns)
         settings = {"alpha": self.alpha, "priors": self.priors, "unseen": self.unseen}
@@ -148,11 +152,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         if isinstance(X, Mapping):
             if views is None or isinstance(views, View):
                 return tabular.views_for(views, list(X), list(X.values()))
-            if isinstance(views, Mapping):
-                return dict(named_views(views))
-            raise TypeError(
-                "X is a table, and `views` is a list. Give a mapping from column to view, or one view."
-            )
+            return dict(named_views(views))
         return [view for _, view in named_views([tabular.TEXT] if views is None else views)]
 
     def _columns(self, X: Any, reset: bool) -> Any:
@@ -160,7 +160,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         if self._is_one_column(X, reset):
             if tabular.is_table(X):
                 raise TypeError(
-                    "One column of texts was learned, and X is a table. Give its column: X['text']."
+                    f"The views {self.views if reset else self.views_} look at one column of texts, and X is a "
+                    "table. Give its column, X['text'], or a mapping from columns to views."
                 )
             return X
         if isinstance(X, Mapping) and tabular.is_table(X):
@@ -299,8 +300,6 @@ def _checked_labels(y: Any) -> NDArray[Any]:
 
 def _repeated(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, NDArray[Any]]:
     """Rows as often as their weights say."""
-    if len(y) == 0:
-        raise ValueError("There is nothing to learn: y has no labels. Give at least one row.")
     if sample_weight is None:
         return X, y
     weights = np.asarray(sample_weight, np.float64)

@@ -88,6 +88,25 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
+def has_missing(column: Any) -> bool:
+    """Whether a column lacks values, without a copy of it if its library knows."""
+    if hasattr(column, "isna"):
+        return bool(column.isna().any())
+    known = getattr(column, "null_count", None)
+    if known is not None:
+        return bool(known() if callable(known) else known)
+    return (
+        any(value is None or value != value for value in column)
+        if isinstance(column, list | tuple)
+        else False
+    )
+
+
+def filled(column: Any, where: str) -> list[Any]:
+    """A column of texts with empty ones in place of missing ones."""
+    return ["" if is_missing(value) else value for value in as_list(column, where)]
+
+
 def _as_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value

@@ -85,7 +85,8 @@ def rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
 
 def view_for(column: Any, name: str) -> View:
     """The view of a column by what is in it: numbers, categories, or texts."""
-    if str(getattr(column, "dtype", "")).lower() in {"category", "categorical", "enum"}:
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if kind.startswith(("category", "categorical", "enum", "dictionary")):
         return category()
     values = [value for value in as_list(column, f"The column {name!r} of X") if not is_missing(value)]
     kinds = {type(value) for value in values}

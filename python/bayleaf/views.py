@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 from bayleaf._core import Analyzer
 from bayleaf.analysis import Digits, Normalization, Top
+from bayleaf.columns import filled, has_missing
 from bayleaf.events import Event, TermFrequency, Unseen, check_alpha, check_choice
 from bayleaf.scoring import Scorer, compile_text
 from bayleaf.tables import Arrays, Tally
@@ -116,9 +117,9 @@ class TextView(View):
         """The terms of a text, as this view sees it."""
         return [term for term, _, _ in self.analyzer.parts(text)]
 
-    def read(self, raw: Any, where: str) -> Any:  # noqa: ARG002
-        """Text in a form that the core can borrow."""
-        return as_documents(raw)
+    def read(self, raw: Any, where: str) -> Any:
+        """Text in a form that the core can borrow; a missing one in a table is read as empty."""
+        return as_documents(raw) if where == "X" or not has_missing(raw) else filled(raw, where)
 
     def tally(self) -> TextTally:
         """Counts of nothing yet."""
