@@ -75,22 +75,35 @@ fn lower_sigma(before: &str, after: &str) -> char {
 /// Append the lower case of `source`, as Python's `str.lower`; `origin` receives, for every byte written, the
 /// byte of `source` where its character begins.
 pub fn lower_into(source: &str, out: &mut Vec<u8>, mut origin: Option<&mut Vec<u32>>) {
-    let mut buffer = [0; 4];
-    for (at, character) in source.char_indices() {
-        let before = out.len();
-        if character.is_ascii() {
-            out.push((character as u8).to_ascii_lowercase());
-        } else if character == 'Σ' {
-            let lower = lower_sigma(&source[..at], &source[at + 2..]);
-            out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
-        } else {
-            for lower in character.to_lowercase() {
-                out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
-            }
-        }
+    let mut at = 0;
+    while at < source.len() {
+        let ascii = source.as_bytes()[at..].iter().position(|byte| !byte.is_ascii());
+        let run = at..ascii.map_or(source.len(), |length| at + length);
+        out.extend(source.as_bytes()[run.clone()].iter().map(u8::to_ascii_lowercase));
         if let Some(origin) = origin.as_deref_mut() {
-            origin.extend(std::iter::repeat_n(at as u32, out.len() - before));
+            origin.extend(run.start as u32..run.end as u32);
         }
+        at = run.end;
+        if let Some(character) = source[at..].chars().next() {
+            let before = out.len();
+            lower_character(source, at, character, out);
+            if let Some(origin) = origin.as_deref_mut() {
+                origin.extend(std::iter::repeat_n(at as u32, out.len() - before));
+            }
+            at += character.len_utf8();
+        }
+    }
+}
+
+fn lower_character(source: &str, at: usize, character: char, out: &mut Vec<u8>) {
+    let mut buffer = [0; 4];
+    if character == 'Σ' {
+        let lower = lower_sigma(&source[..at], &source[at + 2..]);
+        out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
+        return;
+    }
+    for lower in character.to_lowercase() {
+        out.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
     }
 }
 

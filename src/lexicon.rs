@@ -115,9 +115,7 @@ impl Key {
     }
 }
 
-/// Aligned, so that a slot is never cut by a border of cache lines.
 #[derive(Clone, Copy)]
-#[repr(align(32))]
 struct Slot {
     low: u64,
     /// The second half of a short form, or where a long one begins in the arena.
