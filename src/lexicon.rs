@@ -238,14 +238,16 @@ impl FormTable {
     fn grow(&mut self) {
         let doubled = filled(self.slots.len() * 2, EMPTY_SLOT);
         let mask = doubled.len() - 1;
-        for slot in std::mem::replace(&mut self.slots, doubled) {
-            if slot.value != EMPTY {
-                let mut at = slot.hash() as usize & mask;
-                while self.slots[at].value != EMPTY {
-                    at = (at + 1) & mask;
-                }
-                self.slots[at] = slot;
+        let mut old = std::mem::replace(&mut self.slots, doubled);
+        old.retain(|slot| slot.value != EMPTY);
+        // Early numbers are frequent words: first in, they get the slot where one looks first.
+        old.sort_unstable_by_key(|slot| slot.value);
+        for slot in old {
+            let mut at = slot.hash() as usize & mask;
+            while self.slots[at].value != EMPTY {
+                at = (at + 1) & mask;
             }
+            self.slots[at] = slot;
         }
     }
 

@@ -153,15 +153,14 @@ impl Counter {
                 prefetch(&self.slots, ahead as usize);
             }
             let slot = &mut self.slots[term as usize];
+            if slot.documents == 0 {
+                self.touched.push(term);
+            }
             slot.occurrences += 1;
             slot.shares += share;
-            if slot.stamp != self.stamp {
-                slot.stamp = self.stamp;
-                if slot.documents == 0 {
-                    self.touched.push(term);
-                }
-                slot.documents += 1;
-            }
+            // Whether a term is new in its document cannot be predicted, so nothing branches on it.
+            slot.documents += u32::from(slot.stamp != self.stamp);
+            slot.stamp = self.stamp;
         }
     }
 
