@@ -11,8 +11,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.cli.ahead import ahead
+
 if TYPE_CHECKING:
     from bayleaf.corpus import Batch, Corpus
+
+# Batches of 4 MiB are no faster, and let memory grow by a quarter over a long file; these by a seventh.
+BATCH = 2 << 20
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ class Reading:
             rank=self.rank,
             labelled=labelled,
             interactive=interactive,
+            batch_bytes=BATCH,
         )
         self.remark(_guess(corpus, inputs))
         return corpus
@@ -64,7 +70,7 @@ class Reading:
         """The batches of a corpus, with progress, and in the end what was left out."""
         progress = None if self.quiet else Progress(corpus)
         try:
-            for batch in corpus:
+            for batch in ahead(corpus) if _on_disk(corpus) else corpus:
                 yield batch
                 if progress:
                     progress.show()
@@ -73,6 +79,12 @@ class Reading:
                 progress.end()
         if corpus.skipped:
             self.remark(f"{_rows(corpus.skipped)} left out (--on-error {self.on_error}).")
+
+
+def _on_disk(corpus: Corpus) -> bool:
+    """Whether reading never waits for somebody else, and there is more than a batch to read."""
+    streamed = corpus.format not in ("folders", "maildir", "eml")
+    return streamed and (corpus.total_bytes or 0) > (8 << 20)
 
 
 def _guess(corpus: Corpus, inputs: Sequence[str]) -> str:
