@@ -119,7 +119,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         if len(labels) == 0:
             raise ValueError("There is nothing to learn: y has no labels. Give at least one row.")
         for name in ("_names_", "n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         columns = self._columns(X, reset=True)
         views = self._chosen_views(columns)
         settings = {"alpha": self.alpha, "priors": self.priors, "unseen": self.unseen}
@@ -160,7 +160,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         if self._is_one_column(X, reset):
             if tabular.is_table(X):
                 raise TypeError(
-                    f"The views {self.views if reset else self.views_} look at one column of texts, and X is a "
+                    f"The views {self.views if reset else self.views_} look at one column, and X is a "
                     "table. Give its column, X['text'], or a mapping from columns to views."
                 )
             return X

@@ -184,8 +184,8 @@ def log_posterior(joint: Floats, prior: Floats) -> Floats:
     Where every class is ruled out (`alpha=0`), the document says nothing and the prior stands, with a
     warning.
     """
-    evidence = log_evidence(joint)
-    impossible = np.isneginf(evidence)
+    highest = joint.max(axis=1, keepdims=True)
+    impossible = np.isneginf(highest[:, 0])
     if impossible.any():
         warnings.warn(
             f"{int(impossible.sum())} of {len(joint)} documents are impossible in every class, because alpha "
@@ -193,8 +193,11 @@ def log_posterior(joint: Floats, prior: Floats) -> Floats:
             stacklevel=3,
         )
         joint = np.where(impossible[:, None], prior, joint)
-        evidence = log_evidence(joint)
-    return joint - evidence[:, None]
+        highest = joint.max(axis=1, keepdims=True)
+    # Beside a score of -1e16, the logarithm of 2 is lost; it is not beside the differences of the scores.
+    above = joint - highest
+    posterior: Floats = above - np.log(np.exp(above).sum(axis=1, keepdims=True))
+    return posterior
 
 
 def check_alpha(alpha: Any) -> float:
