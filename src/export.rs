@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::lexicon::{FormTable, Key, Lexicon, PairTable};
+use crate::read::BATCH;
 use crate::tally::{Cell, ClassCounts, Tally};
 
 /// Nodes are numbered words first, then n-grams; a pair names a node before it and a word.
@@ -61,19 +62,21 @@ fn counted(nodes: usize, classes: &mut [ClassCounts]) -> Vec<bool> {
 
 /// The live nodes in canonical order.
 fn rank_nodes(lexicon: &Lexicon, live: &[bool], arrays: &mut Arrays) -> Vec<u32> {
-    let mut words: Vec<(Vec<u8>, u32)> = Vec::new();
+    let mut text = Vec::new();
+    let mut words: Vec<(usize, usize, u32)> = Vec::new();
     lexicon.terms.for_each(|bytes, node| {
         if live[node as usize] {
-            words.push((bytes.to_vec(), node));
+            words.push((text.len(), text.len() + bytes.len(), node));
+            text.extend_from_slice(bytes);
         }
     });
-    words.sort_unstable();
+    words.sort_unstable_by_key(|&(start, end, _)| &text[start..end]);
     let mut rank = vec![NONE; lexicon.nodes as usize];
     let mut nodes = Vec::with_capacity(words.len());
-    for (bytes, node) in words {
+    for (start, end, node) in words {
         rank[node as usize] = nodes.len() as u32;
         nodes.push(node);
-        arrays.words.extend_from_slice(&bytes);
+        arrays.words.extend_from_slice(&text[start..end]);
         arrays.word_ends.push(arrays.words.len() as u64);
     }
     let pairs = lexicon.pairs_by_node();
@@ -145,64 +148,75 @@ fn require(holds: bool, otherwise: &'static str) -> Result<(), Damaged> {
     if holds { Ok(()) } else { Err(Damaged(otherwise)) }
 }
 
-/// The tally that wrote these arrays.
-pub fn restore(arrays: &Arrays) -> Result<Tally, Damaged> {
-    let lexicon = restore_lexicon(arrays)?;
-    let nodes = lexicon.nodes;
-    require(arrays.terms.is_sorted_by(|a, b| a < b), "the terms are not in order")?;
-    require(
-        arrays.terms.last().is_none_or(|&last| last < nodes),
-        "a term is not among the words and n-grams",
-    )?;
-    let cells = arrays.term.len();
-    let lengths = [
-        arrays.documents.len(),
-        arrays.occurrences.len(),
-        arrays.shares_whole.len(),
-        arrays.shares_part.len(),
-    ];
-    require(lengths.iter().all(|&length| length == cells), "the columns of counts differ in length")?;
-    require(arrays.class_ends.len() == arrays.class_documents.len(), "the classes differ in number")?;
-    require(
-        arrays.class_ends.last().map_or(0, |&end| end) == cells as u64,
-        "there are counts outside the classes",
-    )?;
-    let mut classes = Vec::with_capacity(arrays.class_ends.len());
-    let mut start = 0;
-    for (&end, &documents) in arrays.class_ends.iter().zip(&arrays.class_documents) {
-        require(start as u64 <= end && end <= cells as u64, "the classes are not in order")?;
-        require(documents <= u64::from(u32::MAX), "a class has too many documents")?;
-        classes.push((documents, arrays.class_cells(start..end as usize, documents)?));
-        start = end as usize;
-    }
-    let mut seen = vec![false; arrays.terms.len()];
-    arrays.term.iter().for_each(|&term| seen[term as usize] = true);
-    require(seen.into_iter().all(|seen| seen), "a term has no counts")?;
-    Ok(Tally::restore(lexicon, classes))
+/// The tally that wrote these arrays. Its cells are made when they are first needed: a model that only answers
+/// never needs them.
+pub fn restore(arrays: Arrays) -> Result<Tally, Damaged> {
+    let lexicon = restore_lexicon(&arrays)?;
+    arrays.check(lexicon.nodes)?;
+    Ok(Tally::restore(lexicon, arrays))
 }
 
 impl Arrays {
-    fn class_cells(&self, range: std::ops::Range<usize>, documents: u64) -> Result<Vec<Cell>, Damaged> {
+    fn check(&self, nodes: u32) -> Result<(), Damaged> {
+        require(self.terms.is_sorted_by(|a, b| a < b), "the terms are not in order")?;
+        require(
+            self.terms.last().is_none_or(|&last| last < nodes),
+            "a term is not among the words and n-grams",
+        )?;
+        let cells = self.term.len();
+        let lengths =
+            [self.documents.len(), self.occurrences.len(), self.shares_whole.len(), self.shares_part.len()];
+        require(lengths.iter().all(|&length| length == cells), "the columns of counts differ in length")?;
+        require(self.class_ends.len() == self.class_documents.len(), "the classes differ in number")?;
+        require(
+            self.class_ends.last().map_or(0, |&end| end) == cells as u64,
+            "there are counts outside the classes",
+        )?;
+        let mut start = 0;
+        for (&end, &documents) in self.class_ends.iter().zip(&self.class_documents) {
+            require(start as u64 <= end && end <= cells as u64, "the classes are not in order")?;
+            require(documents <= u64::from(u32::MAX), "a class has too many documents")?;
+            self.check_class(start..end as usize, documents)?;
+            start = end as usize;
+        }
+        let mut seen = vec![false; self.terms.len()];
+        self.term.iter().for_each(|&term| seen[term as usize] = true);
+        require(seen.into_iter().all(|seen| seen), "a term has no counts")
+    }
+
+    fn check_class(&self, range: std::ops::Range<usize>, documents: u64) -> Result<(), Damaged> {
         let terms = &self.term[range.clone()];
         require(terms.is_sorted_by(|a, b| a < b), "the counts of a class are not in order")?;
         require(terms.last().is_none_or(|&last| (last as usize) < self.terms.len()), "a count has no term")?;
-        let mut cells = Vec::with_capacity(range.len());
-        for i in range {
-            let cell = Cell {
-                term: self.terms[self.term[i] as usize],
-                documents: self.documents[i],
-                occurrences: self.occurrences[i],
-                shares: u128::from(self.shares_whole[i]) << 64 | u128::from(self.shares_part[i]),
-            };
-            let possible = cell.documents > 0
+        let possible = range.map(|i| self.cell(i)).all(|cell| {
+            cell.documents > 0
                 && u64::from(cell.documents) <= documents
                 && u64::from(cell.documents) <= cell.occurrences
                 && cell.shares > 0
-                && cell.shares >> 64 <= u128::from(documents);
-            require(possible, "a count is impossible")?;
-            cells.push(cell);
+                && cell.shares >> 64 <= u128::from(documents)
+        });
+        require(possible, "a count is impossible")
+    }
+
+    fn cell(&self, i: usize) -> Cell {
+        Cell {
+            term: self.terms[self.term[i] as usize],
+            documents: self.documents[i],
+            occurrences: self.occurrences[i],
+            shares: u128::from(self.shares_whole[i]) << 64 | u128::from(self.shares_part[i]),
         }
-        Ok(cells)
+    }
+
+    /// The documents and the cells of each class.
+    pub fn into_classes(self) -> Vec<ClassCounts> {
+        let mut start = 0;
+        let ends = self.class_ends.iter().zip(&self.class_documents);
+        ends.map(|(&end, &documents)| {
+            let cells = (start..end as usize).map(|i| self.cell(i)).collect();
+            start = end as usize;
+            ClassCounts::new(documents, cells)
+        })
+        .collect()
     }
 }
 
@@ -227,11 +241,17 @@ fn restore_lexicon(arrays: &Arrays) -> Result<Lexicon, Damaged> {
         start = end;
     }
     require(start == arrays.words.len() as u64, "there is text behind the last word")?;
-    for (i, pair) in arrays.pairs.chunks_exact(2).enumerate() {
-        let node = (words + i) as u32;
-        require(pair[0] < node && (pair[1] as usize) < words, "an n-gram names a word that is not there")?;
-        let known = lexicon.pairs.find_or_insert(pair[0], pair[1], || node);
-        require(known == node, "an n-gram stands there twice")?;
+    for (batch, pairs) in arrays.pairs.chunks(2 * BATCH).enumerate() {
+        pairs.chunks_exact(2).for_each(|pair| lexicon.pairs.prefetch(pair[0], pair[1]));
+        for (i, pair) in pairs.chunks_exact(2).enumerate() {
+            let node = (words + batch * BATCH + i) as u32;
+            require(
+                pair[0] < node && (pair[1] as usize) < words,
+                "an n-gram names a word that is not there",
+            )?;
+            let known = lexicon.pairs.find_or_insert(pair[0], pair[1], || node);
+            require(known == node, "an n-gram stands there twice")?;
+        }
     }
     lexicon.nodes = (words + pairs) as u32;
     Ok(lexicon)

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::export::Arrays;
 use crate::lexicon::{Key, Lexicon, prefetch};
 use crate::memory::extend;
 use crate::normalize::Normalizer;
@@ -62,6 +63,11 @@ pub struct ClassCounts {
 }
 
 impl ClassCounts {
+    /// `cells` are sorted by term.
+    pub fn new(documents: u64, cells: Vec<Cell>) -> Self {
+        Self { documents, runs: vec![cells] }
+    }
+
     fn add(&mut self, documents: u64, cells: Vec<Cell>) {
         self.documents += documents;
         self.runs.push(cells);
@@ -330,6 +336,8 @@ fn by_class(classes: &[u32]) -> Vec<u32> {
 #[derive(Default)]
 pub struct Tally {
     shards: Vec<Shard>,
+    /// Counts of a file that nobody has needed yet.
+    asleep: Option<Arrays>,
 }
 
 impl Tally {
@@ -340,6 +348,7 @@ impl Tally {
         classes: &[u32],
         threads: usize,
     ) -> Result<(), TallyError> {
+        self.awaken();
         let order = by_class(classes);
         self.check_room(classes, &order)?;
         let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
@@ -420,6 +429,7 @@ impl Tally {
 
     /// All counts in one shard; the others keep only their lexicon, so that they need not learn words again.
     fn settled(&mut self) -> &mut Shard {
+        self.awaken();
         if self.shards.is_empty() {
             self.shards.push(Shard::default());
         }
@@ -440,13 +450,21 @@ impl Tally {
         (&shard.lexicon, &mut shard.classes)
     }
 
-    /// A tally of counts that were kept elsewhere; `cells` are sorted by term within each class.
-    pub fn restore(lexicon: Lexicon, classes: Vec<(u64, Vec<Cell>)>) -> Self {
-        let classes = classes
-            .into_iter()
-            .map(|(documents, cells)| ClassCounts { documents, runs: vec![cells] })
-            .collect();
-        Self { shards: vec![Shard { lexicon: Arc::new(lexicon), classes, ..Shard::default() }] }
+    /// Where terms stand; asking does not need the counts.
+    pub fn lexicon(&mut self) -> &Arc<Lexicon> {
+        if self.asleep.is_some() { &self.shards[0].lexicon } else { &self.settled().lexicon }
+    }
+
+    /// A tally of counts that were kept elsewhere.
+    pub fn restore(lexicon: Lexicon, arrays: Arrays) -> Self {
+        let shard = Shard { lexicon: Arc::new(lexicon), ..Shard::default() };
+        Self { shards: vec![shard], asleep: Some(arrays) }
+    }
+
+    fn awaken(&mut self) {
+        if let Some(arrays) = self.asleep.take() {
+            self.shards[0].classes = arrays.into_classes();
+        }
     }
 }
 

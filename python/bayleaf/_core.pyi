@@ -66,7 +66,7 @@ class Tally:
     def restore(analyzer: Analyzer, arrays: dict[str, NDArray[Any]]) -> Tally:
         """The tally that exported these arrays; ValueError if none can have."""
 
-    def scorer(self, value: str, nodes: NDArray[np.uint32], linear: dict[str, NDArray[Any] | None]) -> Scorer:
+    def scorer(self, value: str, nodes: NDArray[Any], linear: dict[str, NDArray[Any] | None]) -> Scorer:
         """Freeze weights for the terms at `nodes`; `value` is count, binary or share."""
 
 @final

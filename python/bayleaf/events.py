@@ -20,6 +20,8 @@ TermFrequency = Literal["count", "binary", "normalized", "tf-idf"]
 Unseen = Literal["ignore", "smooth"]
 Priors = Literal["empirical", "uniform"] | Mapping[Any, float]
 
+SMALL = 4096
+
 VALUES = {"count": "count", "binary": "binary", "normalized": "share", "tf-idf": "share"}
 
 
@@ -80,7 +82,9 @@ def multinomial(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bo
     bias = np.zeros(counts.n_classes)
     if alpha > 0:
         base = math.log(alpha) - _log(total)
-        differences = (np.log(mass + alpha) - math.log(alpha)) * factor
+        whole = tf in ("count", "binary")
+        logs = _log_of_counts(mass, alpha) if whole else np.log(mass + alpha)
+        differences = (logs - math.log(alpha)) * factor
         return Weights(
             Linear(VALUES[tf], bias, base, differences, scale=scale, unseen=base if smooth else None)
         )
@@ -149,6 +153,15 @@ def _mass(counts: ClassCounts, tf: TermFrequency) -> tuple[Floats, Floats | None
         return counts.shares, None
     idf = math.log(max(counts.class_documents.sum(), 1)) - _log(counts.by_term(counts.documents))
     return counts.shares * idf[counts.term], idf
+
+
+def _log_of_counts(mass: Floats, alpha: float) -> Floats:
+    """log(mass + alpha) of whole numbers: nearly all of them are small, and each logarithm is taken once."""
+    table = np.log(np.arange(SMALL) + alpha)
+    logs = table[np.minimum(mass, SMALL - 1).astype(np.intp)]
+    large = np.flatnonzero(mass >= SMALL)
+    logs[large] = np.log(mass[large] + alpha)
+    return logs
 
 
 def _log(values: Floats) -> Floats:

@@ -47,30 +47,43 @@ def _narrow(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def unpack(data: bytes, origin: str) -> tuple[dict[str, Any], list[Arrays]]:
-    """The settings and the arrays of a model."""
-    from safetensors import deserialize
-
-    with reading(origin):
-        length = int.from_bytes(data[:8], "little")
-        header = _header(data[8 : 8 + length], origin)
-        found = deserialize(data)
-    settings = _settings(header, origin)
+    """The settings and the arrays of a model; the arrays are views of `data`."""
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = _header(data[8:start], origin)
+    settings = _settings(header.pop("__metadata__"), origin)
     with reading(origin):
         views: list[Arrays] = [{} for _ in settings["views"]]
-        for name, tensor in found:
-            index, _, array = name.partition(".")
-            views[int(index)][array] = _array(tensor)
+        for name, array in _arrays(header, data, start):
+            index, _, own = name.partition(".")
+            views[int(index)][own] = array
         return settings, views
+
+
+def _arrays(header: dict[str, Any], data: bytes, start: int) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Every array of the file; together they are all of it, one behind the other."""
+    places = sorted(header.items(), key=lambda item: item[1]["data_offsets"])
+    expected = 0
+    for name, tensor in places:
+        begin, end = tensor["data_offsets"]
+        (length,) = tensor["shape"]
+        kind = np.dtype(_TYPES[tensor["dtype"]])
+        if begin != expected or end - begin != length * kind.itemsize or start + end > len(data):
+            raise ValueError(f"the array {name!r} is not where it should be, or the end is missing")
+        yield name, np.frombuffer(data, kind, length, start + begin)
+        expected = end
+    if start + expected != len(data):
+        raise ValueError("there is something behind its end")
 
 
 def _header(text: bytes, origin: str) -> dict[str, Any]:
     try:
-        metadata = json.loads(text).get("__metadata__", {})
-    except (ValueError, AttributeError, RecursionError):
-        metadata = None
-    if not isinstance(metadata, dict) or "bayleaf" not in metadata:
+        header = json.loads(text)
+        known = "bayleaf" in header["__metadata__"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
         raise ModelFileError(f"{origin} is not a bayleaf model, or its head is damaged.")
-    return metadata
+    return dict(header)
 
 
 def _settings(metadata: dict[str, Any], origin: str) -> dict[str, Any]:
@@ -89,22 +102,14 @@ def _settings(metadata: dict[str, Any], origin: str) -> dict[str, Any]:
 _TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F64": np.float64}
 
 
-def _array(tensor: dict[str, Any]) -> NDArray[Any]:
-    (length,) = tensor["shape"]
-    return np.frombuffer(tensor["data"], _TYPES[tensor["dtype"]], length)
-
-
 @contextlib.contextmanager
 def reading(origin: str) -> Iterator[None]:
     """Whatever goes wrong inside is the file's fault, and said so."""
-    from safetensors import SafetensorError
-
     try:
         yield
     except ModelFileError:
         raise
     except (
-        SafetensorError,
         ValueError,
         TypeError,
         KeyError,

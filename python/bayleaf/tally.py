@@ -23,7 +23,7 @@ class ClassCounts:
     """The counts of one view: one entry a nonzero (term, class) cell, class by class, terms in sorted order."""
 
     arrays: dict[str, NDArray[Any]]
-    nodes: NDArray[np.uint32]
+    nodes: NDArray[Any]
 
     @property
     def n_classes(self) -> int:
@@ -36,7 +36,7 @@ class ClassCounts:
         return len(self.arrays["terms"])
 
     @property
-    def term(self) -> NDArray[np.uint32]:
+    def term(self) -> NDArray[Any]:
         """The term of each cell."""
         return self.arrays["term"]
 
@@ -69,7 +69,9 @@ class ClassCounts:
 
     def by_class(self, cells: Floats) -> Floats:
         """Sum the cells of each class."""
-        return _summed(self.class_, cells, self.n_classes)
+        ends = self.arrays["class_ends"].astype(np.intp)
+        sums = np.add.reduceat(np.append(cells, 0.0), np.append(0, ends[:-1])) if len(ends) else np.zeros(0)
+        return np.where(np.diff(ends, prepend=0) > 0, sums, 0.0)
 
     def by_term(self, cells: Floats) -> Floats:
         """Sum the cells of each term."""
@@ -112,50 +114,42 @@ class TextTally:
     def __init__(self, analyzer: _core.Analyzer, core: _core.Tally | None = None) -> None:
         self._analyzer = analyzer
         self._core = core or _core.Tally(analyzer)
+        self._restored: ClassCounts | None = None
 
     @classmethod
     def restore(cls, analyzer: _core.Analyzer, arrays: dict[str, NDArray[Any]]) -> TextTally:
         """The tally whose counts are these arrays."""
-        widened = {
-            name: np.ascontiguousarray(arrays[name], kind) for name, kind in ARRAYS.items() if name in arrays
-        }
-        return cls(analyzer, _core.Tally.restore(analyzer, widened))
+        tally = cls(analyzer, _core.Tally.restore(analyzer, arrays))
+        # In a restored tally terms stand where they stood in the file: to ask it takes no export.
+        tally._restored = ClassCounts(arrays, arrays["terms"])
+        return tally
 
     def add(self, column: Any, classes: Classes, threads: int) -> None:
         """Count documents; if one cannot be read, none is counted."""
+        self._restored = None
         self._core.add(as_documents(column), classes, threads)
 
     def subtract(self, column: Any, classes: Classes) -> None:
         """Take documents back, if all of them can have been counted."""
+        self._restored = None
         self._core.subtract(as_documents(column), classes)
 
     def merge(self, other: TextTally, classes: Classes) -> None:
         """Add the counts of another tally, whose class i is `classes[i]` here."""
+        self._restored = None
         self._core.merge(other._core, classes)
 
     def counts(self, order: Classes) -> ClassCounts:
         """The counts of the classes in this order."""
+        restored = self._restored
+        if restored is not None and np.array_equal(order, np.arange(restored.n_classes)):
+            return restored
         return ClassCounts(*self._core.export(order))
 
     def scorer(self, value: str, counts: ClassCounts, linear: dict[str, NDArray[Any] | None]) -> _core.Scorer:
         """Freeze weights for the terms of `counts`."""
         places = {name: counts.arrays[name] for name in ("class_ends", "term")}
         return self._core.scorer(value, counts.nodes, {**places, **linear})
-
-
-ARRAYS: dict[str, Any] = {
-    "words": np.uint8,
-    "word_ends": np.uint64,
-    "pairs": np.uint32,
-    "terms": np.uint32,
-    "class_documents": np.uint64,
-    "class_ends": np.uint64,
-    "term": np.uint32,
-    "documents": np.uint32,
-    "occurrences": np.uint64,
-    "shares_whole": np.uint32,
-    "shares_part": np.uint64,
-}
 
 
 def as_documents(column: Any) -> Any:

@@ -231,7 +231,7 @@ impl PyTally {
     #[staticmethod]
     fn restore(py: Python<'_>, analyzer: Py<Analyzer>, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
         let arrays = Arrays::from_dict(arrays)?;
-        let tally = py.detach(|| restore(&arrays))?;
+        let tally = py.detach(|| restore(arrays))?;
         Ok(Self { analyzer, tally: Mutex::new(tally) })
     }
 
@@ -240,7 +240,7 @@ impl PyTally {
         &self,
         py: Python<'_>,
         value: &str,
-        nodes: PyReadonlyArray1<'_, u32>,
+        nodes: &Bound<'_, PyAny>,
         linear: &Bound<'_, PyDict>,
     ) -> PyResult<PyScorer> {
         let value = match value {
@@ -253,27 +253,69 @@ impl PyTally {
                 )));
             }
         };
-        let linear = linear_of(linear, nodes.len()?)?;
-        let nodes = nodes.as_slice()?;
-        let lexicon: Arc<Lexicon> = lock(&self.tally).view().0.clone();
+        let nodes =
+            u32::of(nodes).ok_or_else(|| PyTypeError::new_err("The nodes are not an array of numbers."))?;
+        let linear = linear_of(linear, nodes.len())?;
+        let lexicon: Arc<Lexicon> = lock(&self.tally).lexicon().clone();
         if nodes.iter().any(|&node| node >= lexicon.nodes) {
             return Err(PyValueError::new_err("The nodes are not those of this tally."));
         }
         let analyzer = self.analyzer.clone_ref(py);
-        Ok(py.detach(|| PyScorer::new(analyzer, lexicon, value, linear, nodes)))
+        Ok(py.detach(|| PyScorer::new(analyzer, lexicon, value, linear, &nodes)))
     }
 }
 
-fn array<'py, T: numpy::Element>(arrays: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Vec<T>>> {
-    let Some(found) = arrays.get_item(name)?.filter(|found| !found.is_none()) else { return Ok(None) };
-    let found: PyReadonlyArray1<'py, T> = found
-        .extract()
-        .map_err(|_| PyTypeError::new_err(format!("The array {name:?} has the wrong type or shape.")))?;
-    Ok(Some(found.to_vec()?))
+/// Numbers that a file or NumPy may hold in a narrower type.
+trait Widened: numpy::Element {
+    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>>;
 }
 
-fn needed<T: numpy::Element>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
-    array(arrays, name)?.ok_or_else(|| PyValueError::new_err(format!("The array {name:?} is missing.")))
+fn exact<T: numpy::Element>(array: &Bound<'_, PyAny>) -> Option<Vec<T>> {
+    array.extract::<PyReadonlyArray1<'_, T>>().ok()?.to_vec().ok()
+}
+
+fn widened<S: numpy::Element + Copy, T: From<S>>(array: &Bound<'_, PyAny>) -> Option<Vec<T>> {
+    let narrow: PyReadonlyArray1<'_, S> = array.extract().ok()?;
+    Some(narrow.as_slice().ok()?.iter().map(|&value| T::from(value)).collect())
+}
+
+impl Widened for f64 {
+    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
+        exact(array)
+    }
+}
+
+impl Widened for u8 {
+    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
+        exact(array)
+    }
+}
+
+impl Widened for u32 {
+    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
+        exact(array).or_else(|| widened::<u8, _>(array)).or_else(|| widened::<u16, _>(array))
+    }
+}
+
+impl Widened for u64 {
+    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
+        let narrow = || u32::of(array).map(|values| values.into_iter().map(Self::from).collect());
+        exact(array).or_else(narrow)
+    }
+}
+
+fn array<T: Widened>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Option<Vec<T>>> {
+    match arrays.get_item(name)?.filter(|found| !found.is_none()) {
+        None => Ok(None),
+        Some(found) => match T::of(&found) {
+            Some(values) => Ok(Some(values)),
+            None => Err(PyTypeError::new_err(format!("the array {name:?} has the wrong type or shape"))),
+        },
+    }
+}
+
+fn needed<T: Widened>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
+    array(arrays, name)?.ok_or_else(|| PyValueError::new_err(format!("the array {name:?} is missing")))
 }
 
 fn linear_of(arrays: &Bound<'_, PyDict>, terms: usize) -> PyResult<Linear> {
