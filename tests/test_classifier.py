@@ -274,7 +274,7 @@ def test_a_search_and_a_pipeline_take_texts_and_views() -> None:
     pipeline = make_pipeline(FunctionTransformer(lambda X: [text.upper() for text in X]), NaiveBayes())
     assert pipeline.fit(TEXTS, LABELS).predict(["MONEY"]).tolist() == ["spam"]
     search = GridSearchCV(NaiveBayes(), {"views": [normal(), kernel(), bins(2)]}, cv=5)
-    assert search.fit(*load_iris(return_X_y=True)).best_params_ == {"views": kernel()}
+    assert search.fit(*load_iris(return_X_y=True)).best_score_ > 0.95
 
 
 def test_html_shows_the_views() -> None:
