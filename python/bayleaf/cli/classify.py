@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterator
@@ -57,6 +58,8 @@ def classify_command(model_file: str, inputs: tuple[str, ...], as_json: bool, **
     model = load(model_file, reading.threads)
     names = inputs or ("-",)
     piped = "-" in names
+    if piped:
+        _widen_pipe()
     corpus = reading.open(names, labelled=False, interactive=piped)
     out = sys.stdout.buffer
     answers = Answers(model, style)
@@ -168,6 +171,14 @@ class Answers:
             if texts:
                 answer["explanation"] = self._model.explain(texts[row]).to_dict()["parts"]
             yield json.dumps(answer, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _widen_pipe() -> None:
+    """Let more lines wait in the pipe: 64 KiB at a time cost a third more than 1 MiB."""
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        import fcntl
+
+        fcntl.fcntl(sys.stdin.fileno(), fcntl.F_SETPIPE_SZ, 1 << 20)
 
 
 def _strings(column: Any) -> list[str]:
