@@ -1,4 +1,4 @@
-"""Why a document got its class: every term with its place and its part of the score. The parts sum to the score."""
+"""Why a document got its class: every term with its place and its part of the score, which is their sum."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Part:
 class Explanation:
     """The score of one document, taken apart.
 
-    `log_joint` is `log_prior` plus `bias` (what absent terms say, in the Bernoulli model) plus the `scores` of all
-    `parts`. `log_odds(part)` compares the class `label` with the one `against` it.
+    `log_joint` is `log_prior` plus `bias` (what absent terms say, in the Bernoulli model) plus the `scores`
+    of all `parts`. `log_odds(part)` compares the class `label` with the one `against` it.
     """
 
     text: str
@@ -69,6 +69,15 @@ class Explanation:
         rows = [(term, len(odds), sum(odds)) for term, odds in sums.items()]
         return sorted(rows, key=lambda row: (-abs(row[2]), row[0]))
 
+    def views(self) -> list[tuple[str, float]]:
+        """Each view with the sum of the log odds of its parts, the strongest first."""
+        sums: dict[str, list[float]] = {}
+        for part in self.parts:
+            sums.setdefault(part.view, []).append(self.log_odds(part.scores))
+        return sorted(
+            ((view, sum(odds)) for view, odds in sums.items()), key=lambda row: (-abs(row[1]), row[0])
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         return {
@@ -104,7 +113,10 @@ class Explanation:
         rows.append(("sum", 1, self.log_odds(self.log_joint)))
         width = max(len(_named(term, count)) for term, count, _ in rows)
         unit = max(abs(odds) for *_, odds in rows[:-1] if np.isfinite(odds)) or 1.0
-        lines = [f"{_named(term, count):<{width}}  {odds:+8.3f}  {_bar(odds, unit)}".rstrip() for term, count, odds in rows]
+        lines = [
+            f"{_named(term, count):<{width}}  {odds:+8.3f}  {_bar(odds, unit)}".rstrip()
+            for term, count, odds in rows
+        ]
         head = "log odds" if self.against is None else f"log odds against {self.against}"
         return "\n".join([f"{title}  ({head})", *lines])
 
