@@ -1,11 +1,11 @@
 //! Which terms a text consists of, and where they stand in it: the slow, careful reading behind explanations.
 
-use crate::analyze::{Tokens, WordRules};
+use crate::analyze::{Tokens, WordRules, checked};
 use crate::characters::{is_space, lower_into};
 use crate::lexicon::Key;
 use crate::normalize::Normalizer;
 use crate::numbering::Numbering;
-use crate::read::{Analysis, ReadError};
+use crate::read::{Analysis, Document, ReadError};
 
 /// A term as it occurs: its name, its node, and its place in the text, in bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,24 +17,25 @@ pub struct Part {
 }
 
 pub fn parts<N: Numbering>(
-    text: &str,
+    document: Document,
     analysis: &Analysis,
     normalizer: Option<&Normalizer>,
     numbering: &mut N,
 ) -> Result<Vec<Part>, ReadError> {
     match analysis {
         Analysis::Words { rules, shortest, longest } => {
+            let text = checked(document.bytes, document.trusted)?;
             let words = word_parts(text, rules, normalizer, numbering)?;
             Ok(join(&words, *shortest, *longest, numbering))
         }
         Analysis::Letters { lower, within_words, shortest, longest } => {
-            let letters = Lettered::new(text, *lower);
+            let letters = Lettered::new(checked(document.bytes, document.trusted)?, *lower);
             let pieces = if *within_words { letters.padded_words() } else { vec![letters.collapsed()] };
             let whole = *within_words;
             Ok(pieces.iter().flat_map(|piece| piece.grams(*shortest, *longest, whole, numbering)).collect())
         }
         Analysis::Bytes { shortest, longest } => {
-            let bytes = text.as_bytes();
+            let bytes = document.bytes;
             let lengths = *shortest..=(*longest).min(bytes.len());
             Ok(lengths
                 .flat_map(|length| (0..=bytes.len() - length).map(move |start| (start, start + length)))
@@ -199,11 +200,5 @@ impl Lettered {
     fn gram<N: Numbering>(&self, from: usize, to: usize, numbering: &mut N) -> Part {
         let (start, end) = self.place(from, to);
         part(self.text.as_bytes(), from, to, start, end, numbering)
-    }
-}
-
-impl From<Part> for (String, usize, usize) {
-    fn from(part: Part) -> Self {
-        (String::from_utf8_lossy(&part.term).into_owned(), part.start, part.end)
     }
 }

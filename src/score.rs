@@ -160,14 +160,14 @@ impl Scorer {
         std::thread::scope(|scope| {
             let mut rest = &mut scores[..];
             let mut threads = Vec::new();
-            for part in &parts[1..] {
+            for part in parts[1..].iter().rev() {
                 let (rows, others) = take_back(rest, part.len() * self.classes());
                 rest = others;
                 threads.push(scope.spawn(move || self.score_part(context, documents, part, rows)));
             }
             let first = self.score_part(context, documents, parts[0], rest);
             let others =
-                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(TallyError::Interrupted)));
+                threads.into_iter().rev().map(|thread| thread.join().unwrap_or(Err(TallyError::Interrupted)));
             std::iter::once(first).chain(others.collect::<Vec<_>>()).collect::<Result<(), _>>()
         })?;
         Ok(scores)
@@ -211,8 +211,9 @@ impl Scorer {
     }
 }
 
-fn take_back(rows: &mut [f64], from_the_front: usize) -> (&mut [f64], &mut [f64]) {
-    let at = rows.len() - from_the_front;
+/// The last `count` of the rows, and those before them.
+fn take_back(rows: &mut [f64], count: usize) -> (&mut [f64], &mut [f64]) {
+    let at = rows.len() - count;
     let (rest, back) = rows.split_at_mut(at);
     (back, rest)
 }

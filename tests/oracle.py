@@ -100,7 +100,7 @@ class Oracle:
     def factors(self, document: Sequence[str], label: Hashable) -> Iterator[float]:
         sign = -1 if self.event == "complement" else 1
         for term, value in self.values(document).items():
-            if (term in self.with_term or self.unseen == "smooth") and value:
+            if (term in self.with_term or (self.with_term and self.unseen == "smooth")) and value:
                 yield sign * float(value) * log(self.probability(term, label))
         if self.event == "bernoulli":
             yield from (

@@ -42,7 +42,7 @@ class Analyzer:
     def bytes(shortest: int, longest: int) -> Analyzer:
         """N-grams of raw bytes."""
 
-    def parts(self, text: str) -> list[tuple[str, int, int]]:
+    def parts(self, text: str | bytes) -> list[tuple[str, int, int]]:
         """The terms of a text, each with its start and end."""
 
 @final
@@ -76,5 +76,5 @@ class Scorer:
     def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
         """One row of scores a document, one column a class."""
 
-    def parts(self, text: str) -> list[tuple[str, int, int, int]]:
+    def parts(self, text: str | bytes) -> list[tuple[str, int, int, int]]:
         """The terms of a text: name, index (-1 if it was never learned), start and end."""

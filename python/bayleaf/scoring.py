@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 from bayleaf import events
 from bayleaf.events import Linear, Weights
 from bayleaf.tally import ClassCounts, Floats, TextTally
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Piece(NamedTuple):
@@ -68,7 +72,7 @@ class TextScorer:
 
     def parts(self, column: Any, name: str) -> list[Piece]:  # noqa: ARG002
         """Each occurrence of a term with what it adds to the scores."""
-        found = self._finite.parts(as_text(column[0]))
+        found = self._finite.parts(column[0])
         terms = np.array([index for _, index, _, _ in found], np.intp)
         known, place = np.unique(terms[terms >= 0], return_inverse=True)
         scores = np.zeros((len(found), self.counts.n_classes))
@@ -102,8 +106,13 @@ def top_rows(names: Sequence[str], rows: Floats, chosen: int, n: int) -> list[tu
 
 
 def as_text(value: Any) -> str:
-    """A document as a string."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    """A document as a string, in which its terms stand where `parts` says."""
+    if not isinstance(value, bytes):
+        return SURROGATE.sub("\ufffd", str(value))
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def compile_text(tally: TextTally, order: Any, event: Any, tf: Any, alpha: float, unseen: Any) -> TextScorer:
@@ -122,9 +131,8 @@ def _repeats(found: list[tuple[str, int, int, int]], value: str) -> Floats:
         return np.ones(len(found))
     if value == "share":
         return np.full(len(found), float(len(found)))
-    names, place, counts = np.unique([term for term, *_ in found], return_inverse=True, return_counts=True)
-    repeats: Floats = counts[place].astype(np.float64) if len(names) else np.ones(0)
-    return repeats
+    times = Counter((term, index) for term, index, _, _ in found)
+    return np.array([times[term, index] for term, index, _, _ in found], np.float64)
 
 
 def _ruled_out(finite: Floats, zeros: Floats | None) -> Floats:

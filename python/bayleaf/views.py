@@ -113,7 +113,7 @@ class TextView(View):
         """The part of the core that cuts text as this view says."""
         raise NotImplementedError
 
-    def tokens(self, text: str) -> list[str]:
+    def tokens(self, text: str | bytes) -> list[str]:
         """The terms of a text, as this view sees it."""
         return [term for term, _, _ in self.analyzer.parts(text)]
 

@@ -41,6 +41,14 @@ struct Slice {
 }
 
 impl Documents {
+    /// A single document.
+    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut documents = Self { owners: Vec::new(), repaired: Vec::new(), slices: Vec::new() };
+        documents.push_object(object)?;
+        documents.owners.push(Owner::Object(object.clone().unbind()));
+        Ok(documents)
+    }
+
     pub fn len(&self) -> usize {
         self.slices.len()
     }
@@ -100,13 +108,17 @@ fn missing(document: usize, what: &str) -> PyErr {
     ))
 }
 
-/// The UTF-8 of a string, each lone surrogate replaced by U+FFFD.
+/// The UTF-8 of a string, each surrogate replaced by U+FFFD: one character for one character.
 fn repair(string: &Bound<'_, PyString>) -> PyResult<Box<[u8]>> {
-    let encoded = string.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
-    let bytes = encoded.cast::<PyBytes>()?.as_bytes();
-    let units = bytes.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair));
-    let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or('\u{fffd}')).collect();
-    Ok(text.into_bytes().into_boxed_slice())
+    let encoded = string.call_method1("encode", ("utf-8", "surrogatepass"))?;
+    let mut bytes = encoded.cast::<PyBytes>()?.as_bytes().to_vec();
+    for at in 0..bytes.len().saturating_sub(2) {
+        // In UTF-8, ED begins a character, and before A0 or more it is a surrogate.
+        if bytes[at] == 0xED && bytes[at + 1] >= 0xA0 {
+            bytes[at..at + 3].copy_from_slice("\u{fffd}".as_bytes());
+        }
+    }
+    Ok(bytes.into_boxed_slice())
 }
 
 impl<'py> FromPyObject<'_, 'py> for Documents {

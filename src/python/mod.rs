@@ -122,25 +122,28 @@ impl Analyzer {
     }
 
     /// The terms of a text with their places.
-    fn parts(&self, text: &str) -> PyResult<Vec<(String, usize, usize)>> {
+    fn parts(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, usize, usize)>> {
+        let documents = Documents::of(text)?;
+        let document = documents.get()[0];
         let lexicon = Lexicon::default();
-        let parts = parts(text, &self.analysis, self.normalizer.as_ref(), &mut Frozen::new(&lexicon, false));
+        let parts =
+            parts(document, &self.analysis, self.normalizer.as_ref(), &mut Frozen::new(&lexicon, false));
         let parts = parts.map_err(TallyError::Read)?;
-        let places = Characters::of(text);
+        let places = Characters::of(document.bytes);
         Ok(parts.into_iter().map(|part| places.located(part)).collect())
     }
 }
 
-/// Byte positions in a text as character positions, which is how Python counts.
+/// Byte positions in a text as character positions, which is how Python counts; bytes that are no text stay bytes.
 struct Characters(Option<Vec<u32>>);
 
 impl Characters {
-    fn of(text: &str) -> Self {
-        if text.is_ascii() {
+    fn of(text: &[u8]) -> Self {
+        if text.is_ascii() || std::str::from_utf8(text).is_err() {
             return Self(None);
         }
         let mut seen = 0;
-        let starts = text.bytes().map(|byte| {
+        let starts = text.iter().map(|byte| {
             seen += u32::from(byte & 0xC0 != 0x80);
             seen - 1
         });
@@ -154,8 +157,18 @@ impl Characters {
     }
 
     fn located(&self, part: Part) -> (String, usize, usize) {
-        (String::from_utf8_lossy(&part.term).into_owned(), self.at(part.start), self.at(part.end))
+        (escaped(&part.term), self.at(part.start), self.at(part.end))
     }
+}
+
+/// A term as text; bytes that are none are written as Python's `backslashreplace` does.
+fn escaped(term: &[u8]) -> String {
+    let mut text = String::with_capacity(term.len());
+    for chunk in term.utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    text
 }
 
 #[pyclass(frozen, module = "bayleaf._core", name = "Tally")]
@@ -419,12 +432,14 @@ impl PyScorer {
     }
 
     /// The terms of a text: name, index (or -1 for one that was never learned), start and end.
-    fn parts(&self, text: &str) -> PyResult<Vec<(String, i64, usize, usize)>> {
+    fn parts(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, i64, usize, usize)>> {
+        let documents = Documents::of(text)?;
+        let document = documents.get()[0];
         let analyzer = self.analyzer.get();
         let mut numbering = Frozen::new(&self.lexicon, false);
-        let parts = parts(text, &analyzer.analysis, analyzer.normalizer.as_ref(), &mut numbering)
+        let parts = parts(document, &analyzer.analysis, analyzer.normalizer.as_ref(), &mut numbering)
             .map_err(TallyError::Read)?;
-        let places = Characters::of(text);
+        let places = Characters::of(document.bytes);
         let index = |node: u32| match self.terms.get(node as usize) {
             Some(&term) if term != u32::MAX => i64::from(term),
             _ => -1,
