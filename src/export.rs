@@ -27,6 +27,9 @@ pub struct Arrays {
 
 const NONE: u32 = u32::MAX;
 
+/// More than any corpus has, and few enough that thousands of models can be merged.
+const MOST_OCCURRENCES: u64 = 1 << 48;
+
 /// The arrays of the classes that `order` names, and for each term its node in the tally's own lexicon.
 pub fn export(tally: &mut Tally, order: &[u32]) -> (Arrays, Vec<u32>) {
     let (lexicon, classes) = tally.view();
@@ -192,6 +195,7 @@ impl Arrays {
             cell.documents > 0
                 && u64::from(cell.documents) <= documents
                 && u64::from(cell.documents) <= cell.occurrences
+                && cell.occurrences < MOST_OCCURRENCES
                 && cell.shares > 0
                 && cell.shares >> 64 <= u128::from(documents)
         });
@@ -223,7 +227,7 @@ impl Arrays {
 fn restore_lexicon(arrays: &Arrays) -> Result<Lexicon, Damaged> {
     let words = arrays.word_ends.len();
     let pairs = arrays.pairs.len() / 2;
-    require(arrays.pairs.len() % 2 == 0, "half an n-gram is missing")?;
+    require(arrays.pairs.len().is_multiple_of(2), "half an n-gram is missing")?;
     require(words + pairs < (1 << 31) - 1, "there are too many terms")?;
     let mut lexicon = Lexicon {
         terms: FormTable::with_capacity(words),
@@ -241,6 +245,7 @@ fn restore_lexicon(arrays: &Arrays) -> Result<Lexicon, Damaged> {
         start = end;
     }
     require(start == arrays.words.len() as u64, "there is text behind the last word")?;
+    require(arrays.pairs.as_chunks::<2>().0.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
     for (batch, pairs) in arrays.pairs.chunks(2 * BATCH).enumerate() {
         pairs.chunks_exact(2).for_each(|pair| lexicon.pairs.prefetch(pair[0], pair[1]));
         for (i, pair) in pairs.chunks_exact(2).enumerate() {
@@ -249,8 +254,7 @@ fn restore_lexicon(arrays: &Arrays) -> Result<Lexicon, Damaged> {
                 pair[0] < node && (pair[1] as usize) < words,
                 "an n-gram names a word that is not there",
             )?;
-            let known = lexicon.pairs.find_or_insert(pair[0], pair[1], || node);
-            require(known == node, "an n-gram stands there twice")?;
+            lexicon.pairs.find_or_insert(pair[0], pair[1], || node);
         }
     }
     lexicon.nodes = (words + pairs) as u32;

@@ -38,9 +38,11 @@ class Labels:
         try:
             new = set(values) - self._number.keys()
         except TypeError:
-            new = {value for value in values if not _is_label(value)} or set()
+            raise _no_label(values) from None
+        if not all(map(_is_label, new)):
+            raise _no_label(values)
         if new:
-            self._let_in([value for value in dict.fromkeys(values) if value in new], values, grow)
+            self._let_in([value for value in dict.fromkeys(values) if value in new], grow)
         number = self._number
         return np.fromiter((number[value] for value in values), np.uint32, len(values))
 
@@ -54,17 +56,11 @@ class Labels:
         rows = distinct.encode(labels)
         return self.number(distinct.names, grow)[rows]
 
-    def _let_in(self, new: list[Any], values: list[Any], grow: bool) -> None:
-        for name in new:
-            if not _is_label(name):
-                raise TypeError(
-                    f"y[{values.index(name)}] is {name!r}; a class is named by a string or a number. "
-                    "Leave out the rows without a label, or name it."
-                )
+    def _let_in(self, new: list[Any], grow: bool) -> None:
         if self.closed:
             raise ValueError(
-                f"y has the labels {_sorted(new)!r}, which are not among the classes {_sorted(self.names)!r} given at "
-                "first. Correct them, or leave out `classes` to let new ones in."
+                f"y has the labels {_sorted(new)!r}, which are not among the classes {_sorted(self.names)!r} "
+                "given at first. Correct them, or leave out `classes` to let new ones in."
             )
         if not grow:
             raise ValueError(f"y has the labels {_sorted(new)!r}, which were never learned. The classes are "
@@ -75,14 +71,24 @@ class Labels:
 
     def order(self, documents: NDArray[Any]) -> NDArray[np.uint32]:
         """The numbers of the classes that exist, sorted by their names: numbers first, then strings."""
-        exist = [n for n in range(len(self.names)) if self.closed or (n < len(documents) and documents[n] > 0)]
+        exist = [
+            n for n in range(len(self.names)) if self.closed or (n < len(documents) and documents[n] > 0)
+        ]
         return np.array(sorted(exist, key=lambda n: sort_key(self.names[n])), dtype=np.uint32)
 
 
 def _is_label(value: Any) -> bool:
     if isinstance(value, float):
-        return not math.isnan(value)
+        return math.isfinite(value)
     return isinstance(value, str | int)
+
+
+def _no_label(values: list[Any]) -> TypeError:
+    at, value = next((at, value) for at, value in enumerate(values) if not _is_label(value))
+    return TypeError(
+        f"y[{at}] is {value!r}; a class is named by a string or a number. "
+        "Leave out the rows without a label, or name it."
+    )
 
 
 def sort_key(label: Label) -> tuple[bool, Any]:

@@ -355,14 +355,19 @@ class Model:
                 unseen=settings["unseen"],
                 threads=threads,
             )
-            model._labels = Labels(settings["classes"], settings["closed"])
+            model._labels.number(settings["classes"])
+            model._labels.closed = settings["closed"]
             model._documents = np.array(settings["documents"], np.int64)
             model._tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
             model.notes = dict(settings.get("notes", {}))
-            model._check_restored(arrays)
+            model._check_restored(settings, arrays)
             return model
 
-    def _check_restored(self, arrays: list[dict[str, NDArray[Any]]]) -> None:
+    def _check_restored(self, settings: dict[str, Any], arrays: list[dict[str, NDArray[Any]]]) -> None:
+        if not isinstance(settings["closed"], bool):
+            raise ValueError(f"`closed` is {settings['closed']!r}, not true or false")
+        if self.classes != settings["classes"] or len(self.classes) != len(self._documents):
+            raise ValueError("its classes are not in order")
         for own in arrays:
             if own["class_documents"].tolist() != self._documents.tolist():
                 raise ValueError("the views have counted different documents")

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,24 @@ def pack(settings: dict[str, Any], views: list[Arrays]) -> bytes:
     """A model as bytes; the same model always gives the same bytes."""
     from safetensors.numpy import save
 
-    header = {"format": FORMAT, **settings}
     tensors = {
         f"{i}.{name}": _narrow(array) for i, arrays in enumerate(views) for name, array in arrays.items()
     }
-    metadata = {"bayleaf": json.dumps(header, ensure_ascii=True, allow_nan=False, separators=(",", ":"))}
-    return save(tensors, metadata)
+    header = {"format": FORMAT, "checksum": _checksum(settings, tensors), **settings}
+    return save(tensors, {"bayleaf": _json(header)})
+
+
+def _json(settings: dict[str, Any]) -> str:
+    return json.dumps(settings, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _checksum(settings: dict[str, Any], tensors: Arrays) -> int:
+    """CRC-32 of everything: a flipped bit in a count would otherwise be another model, not a damaged one."""
+    checksum = zlib.crc32(_json(settings).encode("ascii"))
+    for name, array in sorted(tensors.items()):
+        checksum = zlib.crc32(f"{name}:{array.dtype.str}".encode(), checksum)
+        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+    return checksum
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
@@ -52,10 +65,14 @@ def unpack(data: bytes, origin: str) -> tuple[dict[str, Any], list[Arrays]]:
     header = _header(data[8:start], origin)
     settings = _settings(header.pop("__metadata__"), origin)
     with reading(origin):
+        checksum = settings.pop("checksum")
+        tensors = dict(_arrays(header, data, start))
+        if checksum != _checksum(settings, tensors):
+            raise ModelFileError(f"{origin} is damaged: its checksum does not fit its content.")
         views: list[Arrays] = [{} for _ in settings["views"]]
-        for name, array in _arrays(header, data, start):
-            index, _, own = name.partition(".")
-            views[int(index)][own] = array
+        for name, array in tensors.items():
+            index, _, column = name.partition(".")
+            views[int(index)][column] = array
         return settings, views
 
 
