@@ -21,13 +21,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
 import rows as _rows  # noqa: F401  (enters the rows)
 from measure import Duel, UnavailableError, data_folder, in_a_line
 from peers import versions, wc_locale
 from registry import ROWS, Bench, Row
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
 
 STYLES = {"goal": "bold green", "must": "green", "missed": "bold red", "failed": "bold red"}
 

@@ -7,12 +7,13 @@ import unicodedata
 from typing import Any, cast
 
 import pytest
-from bayleaf.analysis import Normalization, strip_accents, top
-from bayleaf.languages import lemmatizer, stemmer, stop_words
-from bayleaf.patterns import TOKENIZERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import strip_accents_unicode
+
+from bayleaf.analysis import Normalization, strip_accents, top
+from bayleaf.languages import lemmatizer, stemmer, stop_words
+from bayleaf.patterns import TOKENIZERS
 
 SENTENCE = "A swimmer likes swimming, thus he swims."
 

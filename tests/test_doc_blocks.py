@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
 from doc_blocks import BlockError, Page, code_of, reason_to_skip, runnable
 
 

@@ -5,8 +5,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-import bayleaf
 import pytest
+
+import bayleaf
 from doc_blocks import ROOT, Page, code_of, reason_to_skip, runnable
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -10,6 +10,9 @@ import pytest
 import simplemma
 import Stemmer
 import stopwordsiso
+from hypothesis import given
+from hypothesis import strategies as st
+
 from bayleaf.languages import (
     LANGUAGES,
     language,
@@ -19,8 +22,6 @@ from bayleaf.languages import (
     stemmer_name,
     stop_words,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 # Of Porter's own test vocabulary: the words on which the original algorithm and his later revision differ,
 # and others that take each kind of step.
@@ -114,7 +115,9 @@ def test_porter_equals_the_original_algorithm_on_its_whole_vocabulary() -> None:
 ENDINGS = ["", "ational", "iveness", "sses", "ing", "ed", "ion", "ll", "y", "ement"]
 
 
-@given(st.lists(st.builds("{}{}".format, st.text("abceilnorstuyzé漢1", max_size=9), st.sampled_from(ENDINGS))))
+@given(
+    st.lists(st.builds("{}{}".format, st.text("abceilnorstuyzé漢1", max_size=9), st.sampled_from(ENDINGS)))
+)
 def test_porter_equals_snowballs_rendering_of_it(words: list[str]) -> None:
     assert stemmer("porter")(words) == Stemmer.Stemmer("porter", 0).stemWords(words)
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from bayleaf.mail import MAIL_COLUMNS, mail_columns
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bayleaf.mail import MAIL_COLUMNS, mail_columns
 
 PLAIN = b"""\
 From ann@a.example  Thu Aug 22 16:37:34 2002

@@ -6,9 +6,10 @@ from typing import Any
 
 import polars
 import pytest
-from bayleaf.patterns import KEEP_PATTERNS, TOKENIZERS, keep_pattern
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bayleaf.patterns import KEEP_PATTERNS, TOKENIZERS, keep_pattern
 
 Find = Callable[[str, str], list[str]]
 

@@ -1,17 +1,20 @@
 """The core in Rust: text to terms, terms to integer counts, counts and weights to scores."""
 
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Analyzer", "NotLearned", "Scorer", "Tally", "__version__", "porter"]
+
 __version__: str
 
 def porter(words: list[str]) -> list[str]:
     """The stems of words by Porter's algorithm of 1980."""
 
-class NotLearned(ValueError):
+class NotLearned(ValueError):  # noqa: N818
     """These documents were not learned: (term or None, class number)."""
 
 @final
@@ -42,7 +45,7 @@ class Analyzer:
     def bytes(shortest: int, longest: int) -> Analyzer:
         """N-grams of raw bytes."""
 
-    def parts(self, text: str | bytes) -> list[tuple[str, int, int]]:
+    def parts(self, text: str | builtins.bytes) -> list[tuple[str, int, int]]:
         """The terms of a text, each with its start and end."""
 
 @final
@@ -76,5 +79,5 @@ class Scorer:
     def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
         """One row of scores a document, one column a class."""
 
-    def parts(self, text: str | bytes) -> list[tuple[str, int, int, int]]:
+    def parts(self, text: str | builtins.bytes) -> list[tuple[str, int, int, int]]:
         """The terms of a text: name, index (-1 if it was never learned), start and end."""

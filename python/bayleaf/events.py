@@ -168,7 +168,7 @@ def _mass(counts: ClassCounts, tf: TermFrequency) -> tuple[Floats, Floats | None
 def _log_of_counts(mass: Floats, alpha: float) -> Floats:
     """log(mass + alpha) of whole numbers: nearly all of them are small, and each logarithm is taken once."""
     table = np.log(np.arange(SMALL) + alpha)
-    logs = table[np.minimum(mass, SMALL - 1).astype(np.intp)]
+    logs: Floats = table[np.minimum(mass, SMALL - 1).astype(np.intp)]
     large = np.flatnonzero(mass >= SMALL)
     logs[large] = np.log(mass[large] + alpha)
     return logs

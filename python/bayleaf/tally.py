@@ -20,7 +20,7 @@ Classes = NDArray[np.uint32]
 
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
-    """The counts of one view: one entry a nonzero (term, class) cell, class by class, terms in sorted order."""
+    """The counts of one view: an entry for each nonzero (term, class) cell, class by class, terms sorted."""
 
     arrays: dict[str, NDArray[Any]]
     nodes: NDArray[Any]
@@ -43,8 +43,13 @@ class ClassCounts:
     @cached_property
     def class_(self) -> NDArray[np.intp]:
         """The class of each cell."""
-        sizes = np.diff(self.arrays["class_ends"].astype(np.intp), prepend=0)
-        return np.repeat(np.arange(self.n_classes), sizes)
+        return np.repeat(np.arange(self.n_classes), self._class_sizes)
+
+    @property
+    def _class_sizes(self) -> NDArray[np.intp]:
+        ends = self.arrays["class_ends"].astype(np.intp)
+        sizes: NDArray[np.intp] = np.subtract(ends, np.append(0, ends[:-1]))
+        return sizes
 
     @cached_property
     def class_documents(self) -> Floats:
@@ -71,7 +76,7 @@ class ClassCounts:
         """Sum the cells of each class."""
         ends = self.arrays["class_ends"].astype(np.intp)
         sums = np.add.reduceat(np.append(cells, 0.0), np.append(0, ends[:-1])) if len(ends) else np.zeros(0)
-        return np.where(np.diff(ends, prepend=0) > 0, sums, 0.0)
+        return np.where(self._class_sizes > 0, sums, 0.0)
 
     def by_term(self, cells: Floats) -> Floats:
         """Sum the cells of each term."""
