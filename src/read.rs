@@ -73,10 +73,6 @@ struct Waiting {
 /// Keys are looked up this many at a time, all of them fetched from memory before the first is needed.
 pub const BATCH: usize = 64;
 impl Reader {
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
     #[inline]
     pub fn terms(&self, document: usize) -> &[u32] {
         let start = if document == 0 { 0 } else { self.ends[document - 1] };

@@ -389,10 +389,6 @@ impl Tally {
         Ok(())
     }
 
-    pub fn classes(&self) -> usize {
-        self.shards.iter().map(|shard| shard.classes.len()).max().unwrap_or(0)
-    }
-
     pub fn subtract(
         &mut self,
         context: &Context,
