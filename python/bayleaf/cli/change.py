@@ -38,11 +38,12 @@ def update_command(
       bayleaf update spam.bayleaf messages.tsv
       printf 'ham\\tSee you at noon\\n' | bayleaf update spam.bayleaf -
     """
+    from bayleaf.cli.models import of_columns
     from bayleaf.cli.train import learn
 
     reading = Reading.taken(given)
     model, before = _loaded(model_file, output, reading.threads)
-    learn(model, reading.open(inputs, labelled=True), reading)
+    learn(model, reading.open(inputs, labelled=True, table=of_columns(model)), reading)
     _keep(model, output or model_file, before, as_json)
 
 
@@ -65,11 +66,11 @@ def forget_command(
       bayleaf forget spam.bayleaf wrong.tsv
       printf 'spam\\tSee you at noon\\n' | bayleaf forget spam.bayleaf -
     """
-    from bayleaf.cli.models import documents, labels_for
+    from bayleaf.cli.models import documents, labels_for, of_columns
 
     reading = Reading.taken(given)
     model, before = _loaded(model_file, output, reading.threads)
-    for batch in reading.batches(reading.open(inputs, labelled=True)):
+    for batch in reading.batches(reading.open(inputs, labelled=True, table=of_columns(model))):
         try:
             model.forget(documents(model, batch), labels_for(model, batch.labels))
         except ValueError as error:
@@ -129,11 +130,13 @@ def prune_command(
       bayleaf prune spam.bayleaf --min-documents 2
       bayleaf prune spam.bayleaf --max-terms 10000 -o small.bayleaf
     """
+    from bayleaf.cli.models import check_text
     from bayleaf.exchange import pruned
 
     if min_documents == min_count == 1 and max_terms is None:
         raise click.UsageError("Say what to drop: --min-documents, --min-count or --max-terms.")
     model, before = _loaded(model_file, output, None)
+    check_text(model, model_file, "prune")
     small = pruned(model, min_documents, min_count, max_terms)
     _keep(small, output or model_file, before, as_json)
 
@@ -147,12 +150,16 @@ def _loaded(path: str, output: str | None, threads: int | None) -> tuple[Model, 
 
 
 def _facts(model: Model) -> dict[str, Any]:
+    from bayleaf.cli.models import n_terms
+
     counts = [model.counts(view) for view in range(len(model.views))]
     return {
         "documents": model.n_documents,
         "classes": len(model.classes),
-        "terms": sum(each.n_terms for each in counts),
-        "occurrences": sum(int(each.arrays["occurrences"].sum()) for each in counts),
+        "terms": n_terms(model),
+        "occurrences": sum(
+            int(each.arrays["occurrences"].sum()) for each in counts if hasattr(each, "n_terms")
+        ),
     }
 
 

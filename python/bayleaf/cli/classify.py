@@ -51,16 +51,20 @@ def classify_command(model_file: str, inputs: tuple[str, ...], as_json: bool, **
       echo "claim your free prize" | bayleaf classify spam.bayleaf
       bayleaf classify spam.bayleaf messages.tsv --proba --unsure 0.9
     """
-    from bayleaf.cli.models import load
+    from bayleaf.cli.models import load, of_columns
 
     reading = Reading.taken(given)
     style = Style(as_json=as_json, **given)
     model = load(model_file, reading.threads)
+    if style.explain and of_columns(model):
+        raise click.ClickException(
+            f"{model_file} looks at columns; 'bayleaf explain' explains a row of them."
+        )
     names = inputs or ("-",)
     piped = "-" in names
     if piped:
         _widen_pipe()
-    corpus = reading.open(names, labelled=False, interactive=piped)
+    corpus = reading.open(names, labelled=False, interactive=piped, table=of_columns(model))
     out = sys.stdout.buffer
     answers = Answers(model, style)
     for batch in reading.batches(corpus):
@@ -81,11 +85,6 @@ class Style:
     keep_text: bool
     as_json: bool
 
-    @property
-    def needs_posterior(self) -> bool:
-        """Whether the answer alone is not enough."""
-        return self.proba or self.unsure is not None or self.as_json
-
 
 class Answers:
     """A model being asked, and its answers as lines."""
@@ -105,7 +104,9 @@ class Answers:
         return self._short_lines(batch)
 
     def _short_lines(self, batch: Batch) -> Iterator[bytes]:
-        best = self._model.log_joint(batch.texts).argmax(axis=1).tolist()
+        from bayleaf.cli.models import documents
+
+        best = self._model.log_joint(documents(self._model, batch)).argmax(axis=1).tolist()
         columns = [_fields(batch.columns[name]) for name in self._kept(batch)]
         if not columns:
             ended = [name + b"\n" for name in self._names]
@@ -121,7 +122,9 @@ class Answers:
         """The best class of each document, all probabilities, and the log odds against the next class."""
         import numpy as np
 
-        posterior = self._model.log_posterior(batch.texts)
+        from bayleaf.cli.models import documents
+
+        posterior = self._model.log_posterior(documents(self._model, batch))
         best = posterior.argmax(axis=1)
         ordered = np.sort(posterior, axis=1)
         with np.errstate(invalid="ignore"):

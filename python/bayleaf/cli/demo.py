@@ -78,7 +78,7 @@ def _measure(show: Console, model: Model, test: list[tuple[str, str]]) -> None:
         np.array([classes.index(label) for label, _ in test]), model.log_posterior([text for _, text in test])
     )
     show.rule(f"[bold]Measure[/] on {len(test)} messages it has not seen", align="left")
-    show.print(*scores(card, classes), confusion(card, classes), sep="\n")
+    show.print(*scores(card, classes), *confusion(card, classes, show.width), sep="\n")
     show.print(top_terms(model, 6))
 
 

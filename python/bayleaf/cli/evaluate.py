@@ -42,13 +42,13 @@ def evaluate_command(
       bayleaf evaluate spam.bayleaf messages.tsv --worst 10 --html report.html
     """
     from bayleaf.cli.measuring import Measurement
-    from bayleaf.cli.models import load
+    from bayleaf.cli.models import documents, load, of_columns
 
     reading = Reading.taken(given)
     model = load(model_file, reading.threads)
-    measured = Measurement(model, worst)
-    for batch in reading.batches(reading.open(inputs, labelled=True)):
-        measured.add(batch.texts, batch.labels, batch.origin)
+    measured = Measurement(model, 0 if of_columns(model) else worst)
+    for batch in reading.batches(reading.open(inputs, labelled=True, table=of_columns(model))):
+        measured.add(documents(model, batch), batch.labels, batch.origin)
     measured.check(inputs[0])
     if html:
         _write_report(html, model_file, inputs, measured)
@@ -86,7 +86,11 @@ def _show(measured: Measurement) -> None:
     from bayleaf.cli.show import confusion, console, scores
 
     show = console()
-    show.print(*scores(measured.card, measured.names), confusion(measured.card, measured.names), sep="\n")
+    show.print(
+        *scores(measured.card, measured.names),
+        *confusion(measured.card, measured.names, show.width),
+        sep="\n",
+    )
     if measured.mistakes:
         show.rule("[bold]The surest mistakes", align="left")
     for mistake in measured.mistakes:

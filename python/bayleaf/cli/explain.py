@@ -25,17 +25,19 @@ def explain_command(
     """Show what each term of a text adds to its score.
 
     TEXT is one document; without it, or as '-', all of standard input is. Terms in green speak for the class,
-    terms in red against it, and everything listed sums to the score.
+    terms in red against it, and everything listed sums to the score. For a model that looks at the columns of
+    a table, TEXT is a row of it as JSON.
 
     \b
     Examples:
       bayleaf explain spam.bayleaf "Claim your free prize now"
       bayleaf explain spam.bayleaf --html why.html < message.txt
     """
-    from bayleaf.cli.models import load
+    from bayleaf.cli.models import load, of_columns
 
     model = load(model_file)
-    document = standard_input() if text in (None, "-") else text
+    given = standard_input() if text in (None, "-") else text
+    document = _row(given, model_file) if of_columns(model) else given
     classes = {str(name): name for name in model.classes}
     if label is not None and label not in classes:
         listed = ", ".join(map(repr, classes))
@@ -52,7 +54,19 @@ def explain_command(
         return
     from bayleaf.cli.show import colored, console, reasons
 
-    console().print(colored(explanation), "", reasons(explanation, most), sep="\n", end="")
+    shown = [] if of_columns(model) else [colored(explanation), ""]
+    console().print(*shown, reasons(explanation, most), sep="\n", end="")
+
+
+def _row(text: str | None, path: str) -> dict[str, object]:
+    """One row of a table."""
+    try:
+        row = json.loads(text or "")
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise click.ClickException(f'{path} looks at columns. Give a row of them as JSON: {{"size": 3}}.')
+    return row
 
 
 def standard_input() -> str:

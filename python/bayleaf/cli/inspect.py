@@ -48,6 +48,7 @@ def inspect_command(model_file: str, terms: int, label: str | None, as_json: boo
 
 
 def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str, Any]:
+    from bayleaf.cli.show import views_with_terms
     from bayleaf.storage import FORMAT
 
     priors = _priors(model)
@@ -56,7 +57,7 @@ def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str
         "bytes": os.path.getsize(path),
         "format": FORMAT,
         "views": [{"column": name or None, **view.to_dict()} for name, view in model.views],
-        "terms": [model.counts(view).n_terms for view in range(len(model.views))],
+        "terms": [getattr(model.counts(view), "n_terms", None) for view in range(len(model.views))],
         "alpha": model.alpha,
         "unseen": model.unseen,
         "documents": model.n_documents,
@@ -65,15 +66,25 @@ def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str
             for name, count in model.class_documents.items()
         ],
         "top_terms": {
-            str(name): [model.top_terms(name, terms, view) for view in range(len(model.views))]
+            str(name): [model.top_terms(name, terms, view) for view in views_with_terms(model)]
             for name in chosen
         },
     }
 
 
 def _priors(model: Model) -> dict[Label, float]:
-    explained = model.explain("" if model.views[0][0] == "" else {name: "" for name, _ in model.views})
-    return dict(zip(explained.classes, (math.exp(p) for p in explained.log_prior.tolist()), strict=True))
+    """What the model adds for each class; the complement model by itself has no priors."""
+    import numpy as np
+
+    from bayleaf.events import log_prior
+
+    if model.priors == "empirical" and all(
+        getattr(view, "event", "") == "complement" for _, view in model.views
+    ):
+        return dict.fromkeys(model.classes, 1.0)
+    documents = np.array(list(model.class_documents.values()), np.float64)
+    logs = log_prior(model.priors, model.classes, documents).tolist()
+    return dict(zip(model.classes, map(math.exp, logs), strict=True))
 
 
 def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
@@ -85,7 +96,9 @@ def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
     for number, (name, view) in enumerate(model.views):
         column = f"{name}: " if name else ""
         judged = ", ".join(str(getattr(view, name)) for name in ("event", "tf") if hasattr(view, name))
-        show.print(plain(f"{column}{view!r}, {judged}, {model.counts(number).n_terms:,} terms"))
+        terms_of = getattr(model.counts(number), "n_terms", None)
+        counted = f", {judged}, {terms_of:,} terms" if terms_of is not None else ""
+        show.print(plain(f"{column}{view!r}{counted}"))
     priors_named = model.priors if isinstance(model.priors, str) else "given"
     show.print(plain(f"alpha {model.alpha:g}, {priors_named} priors, unseen terms: {model.unseen}"))
     priors = _priors(model)

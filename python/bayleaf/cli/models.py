@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from bayleaf.corpus import Batch
     from bayleaf.model import Model
 
+YES = ("1", "true", "yes", "t", "y")
+
 
 def load(path: str, threads: int | None = None) -> Model:
     """The model in a file."""
@@ -56,6 +58,44 @@ def labels_for(model: Model, labels: Any) -> Any:
     return [others.get(label, label) for label in as_list(labels)] if others else labels
 
 
+def of_columns(model: Model) -> bool:
+    """Whether the model looks at a table with named columns, and not at one text."""
+    return model.views[0][0] != ""
+
+
 def documents(model: Model, batch: Batch) -> Any:
     """What a model looks at: the text, or the columns that its views name."""
-    return batch.texts if model.views[0][0] == "" else batch.columns
+    if not of_columns(model):
+        return batch.texts
+    kinds = {column: view.kind for name, view in model.views for column in view.columns or (name,)}
+    found = {name: kind for name, kind in kinds.items() if name in batch.columns}
+    return {name: _values(batch.columns[name], kind, name) for name, kind in found.items()}
+
+
+def _values(column: Any, kind: str, name: str) -> Any:
+    """A column of a file, which is text, as what the view reads; what is empty is missing."""
+    from bayleaf.corpus.batches import strings
+
+    if kind in ("words", "chars", "bytes_"):
+        return column
+    texts = strings(column)
+    if kind == "category":
+        return [text or None for text in texts]
+    if kind == "flag":
+        return [None if not text else text.lower() in YES for text in texts]
+    try:
+        return [float(text) if text else float("nan") for text in texts]
+    except ValueError as error:
+        raise click.ClickException(f"The column {name!r} must hold numbers: {error}.") from None
+
+
+def check_text(model: Model, path: str, what: str) -> None:
+    """Refuse what can be done with counts of terms only."""
+    strange = next((view for _, view in model.views if view.kind not in ("words", "chars", "bytes_")), None)
+    if strange is not None:
+        raise click.ClickException(f"{path} looks at {strange!r}, but {what} is for counts of text only.")
+
+
+def n_terms(model: Model) -> int:
+    """How many terms the views have counted."""
+    return sum(int(getattr(model.counts(view), "n_terms", 0)) for view in range(len(model.views)))

@@ -40,7 +40,9 @@ class Reading:
         """Take these options out of all the options of a command."""
         return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
-    def open(self, inputs: Sequence[str], labelled: bool | None, interactive: bool = False) -> Corpus:
+    def open(
+        self, inputs: Sequence[str], labelled: bool | None, interactive: bool = False, table: bool = False
+    ) -> Corpus:
         """Open files, folders, patterns or "-"; says on standard error what they were taken for."""
         from bayleaf.corpus import open_corpus
 
@@ -55,6 +57,7 @@ class Reading:
             taxonomy=self.taxonomy,
             rank=self.rank,
             labelled=labelled,
+            table=table,
             interactive=interactive,
             batch_bytes=BATCH,
         )
@@ -78,7 +81,7 @@ class Reading:
             if progress:
                 progress.end()
         if corpus.skipped:
-            self.remark(f"{_rows(corpus.skipped)} left out (--on-error {self.on_error}).")
+            self.remark(f"{_rows(corpus.skipped)} left out: undecodable, malformed or without a class.")
 
 
 def _on_disk(corpus: Corpus) -> bool:
@@ -90,9 +93,10 @@ def _on_disk(corpus: Corpus) -> bool:
 def _guess(corpus: Corpus, inputs: Sequence[str]) -> str:
     name = "standard input" if inputs[0] == "-" else inputs[0]
     more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""
-    texts = " and ".join(map(repr, corpus.text_columns))
-    label = f", label in {corpus.label_column!r}" if corpus.label_column else ""
-    return f"Reading {name}{more} as {corpus.format}: text in {texts}{label}."
+    texts = [f"text in {' and '.join(map(repr, corpus.text_columns))}"] if corpus.text_columns else []
+    labels = [f"label in {corpus.label_column!r}"] if corpus.label_column else []
+    found = ", ".join([*texts, *labels]) or f"{len(corpus.columns)} columns"
+    return f"Reading {name}{more} as {corpus.format}: {found}."
 
 
 class Progress:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from bayleaf.model import Model
 
 WIDEST_MATRIX = 24
+MOST_CLASSES = 40
+MATRIX_HEAD = "true \\ answer"
 
 
 def console(stderr: bool = False) -> Console:
@@ -65,40 +67,77 @@ def scores(card: Scorecard, names: Sequence[Label]) -> list[RenderableType]:
         ("   log loss ", "dim"), f"{card.log_loss:.4f}", ("   ECE ", "dim"), f"{card.ece:.4f}",
         ("   documents ", "dim"), f"{card.n:,}",
     )  # fmt: skip
-    rows = table("class", "precision", "recall", "F1", "documents")
     columns = (card.precision, card.recall, card.f1)
-    for number, name in enumerate(names):
+    chosen = list(range(len(names)))
+    title = None
+    if len(chosen) > MOST_CLASSES:
+        chosen = sorted(chosen, key=lambda number: (card.f1[number], -card.support[number]))[:MOST_CLASSES]
+        title = f"The {MOST_CLASSES} of {len(names)} classes with the lowest F1 (--json has all)"
+    rows = table("class", "precision", "recall", "F1", "documents", title=title)
+    for number in chosen:
         shown = [f"{column[number]:.4f}" for column in columns]
-        rows.add_row(plain(name), *shown, f"{card.support[number]:,}")
+        rows.add_row(plain(names[number]), *shown, f"{card.support[number]:,}")
     return [head, rows]
 
 
-def confusion(card: Scorecard, names: Sequence[Label]) -> RenderableType:
-    """Truth by row, answer by column; the deeper the color, the larger the part of the row."""
-    from rich.text import Text
+def confusion(card: Scorecard, names: Sequence[Label], width: int = 80) -> list[RenderableType]:
+    """Truth by row, answer by column; the deeper the color, the larger the part of the row.
 
+    Numbers where they fit into the width, else shades and a list of what was confused most.
+    """
     if len(names) > WIDEST_MATRIX:
-        return _most_confused(card, names)
-    matrix = card.confusion
-    wide = len(names) > 6
-    heads = [str(number + 1) if wide else visible(str(name)) for number, name in enumerate(names)]
-    rows = table("true \\ answer", *heads)
+        return [_most_confused(card, names)]
+    longest = max(len(visible(str(name))) for name in names)
+    cells = len(names) * (3 + max(len(str(card.confusion.max())), min(longest, 12)))
+    if max(longest, 13) + cells <= width:
+        return [_numbers(card, names)]
+    return [_shades(card, names), _most_confused(card, names)]
+
+
+def _numbers(card: Scorecard, names: Sequence[Label]) -> RenderableType:
+    rows = table(MATRIX_HEAD, *(visible(str(name))[:12] for name in names))
     for number, name in enumerate(names):
-        total = max(int(matrix[number].sum()), 1)
-        cells = [
-            _cell(int(count), int(count) / total, number == at) for at, count in enumerate(matrix[number])
-        ]
-        rows.add_row(Text(f"{number + 1} {visible(str(name))}" if wide else visible(str(name))), *cells)
+        counts = card.confusion[number].tolist()
+        total = max(sum(counts), 1)
+        cells = [_cell(count, count / total, number == at) for at, count in enumerate(counts)]
+        rows.add_row(plain(name), *cells)
     return rows
 
 
 def _cell(count: int, part: float, right: bool) -> Text:
     from rich.text import Text
 
-    if not count:
-        return Text("·", "dim")
+    return Text(str(count), _depth(part, right)) if count else Text("·", "dim")
+
+
+def _depth(part: float, right: bool) -> str:
     depth = int(40 + 160 * part**0.5)
-    return Text(str(count), f"white on rgb(0,{depth},60)" if right else f"white on rgb({depth},30,30)")
+    return f"white on rgb(0,{depth},60)" if right else f"white on rgb({depth},30,30)"
+
+
+def _shades(card: Scorecard, names: Sequence[Label]) -> Text:
+    """Two characters a cell: how much of the row it is; a column has the letter of its row."""
+    from string import ascii_lowercase as letters
+
+    from rich.text import Text
+
+    longest = min(max(len(visible(str(name))) for name in names), 26)
+    shown = Text(MATRIX_HEAD.ljust(longest + 4), "bold", no_wrap=True)
+    shown.append("".join(f" {letter}" for letter in letters[: len(names)]) + "\n")
+    for number, name in enumerate(names):
+        counts = card.confusion[number].tolist()
+        total = max(sum(counts), 1)
+        shown.append(f"{letters[number]}  {visible(str(name))[:longest]:<{longest}} ", "")
+        for at, count in enumerate(counts):
+            shown.append(_shade(count / total), "green" if number == at else "red")
+        shown.append("\n")
+    return shown
+
+
+def _shade(part: float) -> str:
+    if part < 0.01:
+        return " ·" if part else "  "
+    return "░▒▓█"[min(3, int(4 * part**0.5))] * 2
 
 
 def _most_confused(card: Scorecard, names: Sequence[Label], most: int = 12) -> RenderableType:
@@ -114,12 +153,17 @@ def _most_confused(card: Scorecard, names: Sequence[Label], most: int = 12) -> R
     return rows
 
 
+def views_with_terms(model: Model) -> list[int]:
+    """The views that count something with a name; a number has a density instead."""
+    return [number for number, (_, view) in enumerate(model.views) if view.kind not in ("normal", "kernel")]
+
+
 def top_terms(model: Model, n: int, classes: Sequence[Label] | None = None) -> RenderableType:
     """The terms that speak most for each class, with their log odds."""
     rows = table("class", "terms that speak for it (log odds)")
     rows.columns[1].justify = "left"
     for label in model.classes if classes is None else classes:
-        terms = [pair for view in range(len(model.views)) for pair in model.top_terms(label, n, view)]
+        terms = [pair for view in views_with_terms(model) for pair in model.top_terms(label, n, view)]
         best = sorted(terms, key=lambda pair: -pair[1])[:n]
         rows.add_row(plain(label), plain("  ".join(f"{term} {odds:+.2f}" for term, odds in best)))
     return rows

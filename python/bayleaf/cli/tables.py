@@ -41,13 +41,14 @@ def export_command(model_file: str, output: str) -> None:
       bayleaf export spam.bayleaf -o spam.parquet
       bayleaf export spam.bayleaf | head -5
     """
-    from bayleaf.cli.models import check_target, load
+    from bayleaf.cli.models import check_target, check_text, load
     from bayleaf.exchange import rows
 
     to_file = output != "-"
     if to_file and not output.endswith((*_PARQUET, ".csv")):
         raise click.UsageError(f"A table is a .parquet or .csv file, got {output!r}.")
     model = load(model_file)
+    check_text(model, model_file, "export")
     if not to_file:
         _write_csv(rows(model), sys.stdout)
         return

@@ -120,14 +120,14 @@ def held_out(before: int, rows: int, part: float) -> NDArray[np.bool_]:
 def _keep(
     model: Model, output: str, measured: Measurement | None, as_json: bool, seconds: float, first: str
 ) -> None:
-    from bayleaf.cli.models import save
+    from bayleaf.cli.models import n_terms, save
     from bayleaf.events import check_priors
 
     if not model.n_documents:
         raise click.ClickException(f"{first} holds no labelled document. No model was written.")
     check_priors(model.priors, model.classes)
     written = save(model, output)
-    terms = sum(model.counts(view).n_terms for view in range(len(model.views)))
+    terms = n_terms(model)
     if as_json:
         facts = {
             "model": output,
@@ -140,8 +140,11 @@ def _keep(
     if measured:
         from bayleaf.cli.show import confusion, console, scores
 
-        console().print(
-            *scores(measured.card, measured.names), confusion(measured.card, measured.names), sep="\n"
+        show = console()
+        show.print(
+            *scores(measured.card, measured.names),
+            *confusion(measured.card, measured.names, show.width),
+            sep="\n",
         )
     classes = f"{len(model.classes)} classes" if len(model.classes) > 1 else f"1 class, {model.classes[0]}"
     click.echo(f"{output}: {model.n_documents:,} documents, {classes}, {terms:,} terms, {size(written)}.")
