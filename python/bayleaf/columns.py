@@ -40,8 +40,9 @@ def as_flags(column: Any, where: str) -> Coded:
 
 def as_numbers(column: Any, where: str) -> NDArray[np.float64]:
     """A column of finite numbers, missing ones as NaN."""
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        numbers = _one_dimensional(column, where).astype(np.float64)
+    array = _as_array(column)
+    if array is not None and array.dtype.kind in "biuf":
+        numbers = _one_dimensional(array, where).astype(np.float64)
     else:
         numbers = _numbers_in(as_list(column, where), where)
     beyond = np.abs(numbers) > LARGEST
@@ -52,6 +53,24 @@ def as_numbers(column: Any, where: str) -> NDArray[np.float64]:
             "Make what is unknown missing (NaN or None)."
         )
     return numbers + 0.0  # -0.0 becomes 0.0: they are equal, and must be one value in the counts
+
+
+def is_numeric(column: Any) -> bool:
+    """Whether a column is of numbers by its type, without a look at its values."""
+    kind: Any = getattr(column, "dtype", None)
+    if hasattr(kind, "kind"):
+        return str(kind.kind) in "iuf"
+    return hasattr(kind, "is_numeric") and bool(kind.is_numeric())
+
+
+def _as_array(column: Any) -> NDArray[Any] | None:
+    """A column of numbers as its library gives it to NumPy, NaN for what is missing."""
+    if isinstance(column, np.ndarray):
+        return column
+    if not is_numeric(column):
+        return None
+    missing = {"dtype": np.float64, "na_value": np.nan} if hasattr(column, "iloc") else {}
+    return np.asarray(column.to_numpy(**missing))
 
 
 def as_counts(columns: list[Any], where: str) -> NDArray[np.int64]:
@@ -140,7 +159,9 @@ def _numbers_in(values: list[Any], where: str) -> NDArray[np.float64]:
 def _number(value: Any, row: int, where: str) -> float:
     if is_missing(value):
         return math.nan
-    if not isinstance(value, str | bytes | complex | np.datetime64) and hasattr(value, "__float__"):
+    if not isinstance(value, str | bytes | complex | np.datetime64 | np.timedelta64) and hasattr(
+        value, "__float__"
+    ):
         return float(value)
     raise ValueError(
         f"{where} has {value!r} in row {row}, which is not a number. Use category() or words() for text."

@@ -56,14 +56,15 @@ def log_normal(x: Floats, means: Floats, variances: Floats) -> Floats:
 
 
 def log_kernel(x: Floats, values: Floats, counts: Floats, width: float) -> Floats:
-    """The log density at each x: one normal kernel on each value, summed in log space."""
+    """The log density at each x: one normal kernel on each value, summed in log space, once for equal x."""
+    x, place = np.unique(x, return_inverse=True)
     density = np.empty(len(x))
     step = max(1, BLOCK // len(values))
     log_weights = np.log(counts / counts.sum()) - math.log(width) - LOG_ROOT_TAU
     for start in range(0, len(x), step):
         part = slice(start, start + step)
         density[part] = _log_sum(_kernels(x[part], values, width) + log_weights)
-    return density
+    return density[place]
 
 
 def _kernels(x: Floats, values: Floats, width: float) -> Floats:

@@ -54,8 +54,8 @@ def read_row(views: NamedViews, x: Any) -> list[Any]:
     """What each view reads of one row."""
     if views[0][0] == WHOLE:
         return read(views, [x])
-    names = [name for name in column_names(x) if name in columns_of(views)]
-    return read(views, {name: [x[name]] for name in names})
+    names = set(x.keys() if hasattr(x, "keys") else column_names(x))
+    return read(views, {name: [x[name]] for name in columns_of(views) if name in names})
 
 
 def columns_of(views: NamedViews) -> list[str]:

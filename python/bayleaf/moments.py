@@ -2,14 +2,14 @@
 
 Sums of floats depend on the order of the rows and leave dust when rows are taken back; these do neither, and
 mean and variance come out correctly rounded (mean 1e9 and variance 1 are no difficulty). Measured on a
-million rows: 0.3 s, where `fractions.Fraction` takes 13 s; the state is 3 integers a class, where distinct
+million rows: 0.1 s, where `fractions.Fraction` takes 5 s; the state is 3 integers a class, where distinct
 values would take as much memory as the column. The price: forgetting numbers that were never learned is
 refused only if no numbers at all could have the sums that would be left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -137,15 +137,28 @@ def exact_moments(numbers: Floats, classes: Classes) -> Iterator[tuple[int, Mome
     for start in range(0, len(numbers), ROWS):
         part = slice(start, start + ROWS)
         fractions, exponents = np.frexp(numbers[part])
-        keys = classes[part].astype(np.int64) * EXPONENTS + (exponents + SCALE - 53)
-        cells, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        shifts = exponents + (SCALE - 53)
+        least, span = int(shifts.min()), int(np.ptp(shifts)) + 1
+        cells, place = _numbered(
+            classes[part].astype(np.int64) * span + (shifts - least), span * size_of(classes)
+        )
+        counts = np.bincount(place, minlength=len(cells)).tolist()
         sums, squares = _limbs(np.ldexp(fractions, 53).astype(np.int64), place, len(cells))
-        for cell, n, total, square in zip(cells.tolist(), counts.tolist(), sums, squares, strict=True):
-            number, shift = divmod(cell, EXPONENTS)
-            yield number, Moments(n, total << shift, square << 2 * shift)
+        for cell, n, total, square in zip(cells, counts, sums, squares, strict=True):
+            number, shift = divmod(cell, span)
+            if n:
+                yield number, Moments(n, total << shift + least, square << 2 * (shift + least))
 
 
-def _limbs(whole: NDArray[np.int64], place: NDArray[np.intp], size: int) -> tuple[list[int], list[int]]:
+def _numbered(keys: NDArray[np.int64], size: int) -> tuple[Sequence[int], NDArray[np.int64]]:
+    """All keys there can be, if they are few; otherwise those that are there, at the price of sorting."""
+    if size <= ROWS:
+        return range(size), keys
+    cells, place = np.unique(keys, return_inverse=True)
+    return cells.tolist(), place
+
+
+def _limbs(whole: NDArray[np.int64], place: NDArray[np.int64], size: int) -> tuple[list[int], list[int]]:
     """Sum numbers of 53 bits and their squares by place: in limbs of 18 bits, whose products sum exactly."""
 
     def total(limb: NDArray[np.int64]) -> list[int]:

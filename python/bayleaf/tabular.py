@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.columns import as_list, is_missing
+from bayleaf.columns import as_list, is_missing, is_numeric
 from bayleaf.table_views import CountsView, category, counts, normal
 from bayleaf.views import View, words
 
@@ -67,6 +68,9 @@ def names_in(X: Any) -> list[str]:
     elif is_table(X):
         names = list(getattr(X, "column_names", getattr(X, "columns", [])))
     if names and all(isinstance(name, str) for name in names):
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise ValueError(f"X has several columns named {twice[0]!r}. Give each a name of its own.")
         return names
     return [f"x{i}" for i in range(len(names) or np.shape(X)[1])]
 
@@ -88,13 +92,18 @@ def view_for(column: Any, name: str) -> View:
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if kind.startswith(("category", "categorical", "enum", "dictionary")):
         return category()
+    if is_numeric(column):
+        return normal()
     values = [value for value in as_list(column, f"The column {name!r} of X") if not is_missing(value)]
     kinds = {type(value) for value in values}
     if kinds <= {str, bytes}:
         return category() if 2 * len(set(values)) <= len(values) or not values else TEXT
     if any(issubclass(kind, bool | np.bool_) for kind in kinds):
         return category()
-    if all(hasattr(kind, "__float__") and not issubclass(kind, str | np.datetime64) for kind in kinds):
+    if all(
+        hasattr(kind, "__float__") and not issubclass(kind, str | np.datetime64 | np.timedelta64)
+        for kind in kinds
+    ):
         return normal()
     odd = next(value for value in values if not isinstance(value, str | bytes | int | float))
     raise TypeError(
