@@ -112,7 +112,7 @@ class Explanation:
             rows.append((f"({len(terms) - most} more)", 1, sum(odds for _, _, odds in terms[most:])))
         rows.append(("sum", 1, self.log_odds(self.log_joint)))
         width = max(len(_named(term, count)) for term, count, _ in rows)
-        unit = max(abs(odds) for *_, odds in rows[:-1] if np.isfinite(odds)) or 1.0
+        unit = max((abs(odds) for *_, odds in rows[:-1] if np.isfinite(odds)), default=0.0) or 1.0
         lines = [
             f"{_named(term, count):<{width}}  {odds:+8.3f}  {_bar(odds, unit)}".rstrip()
             for term, count, odds in rows

@@ -154,6 +154,8 @@ class Words(TextView):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_range("ngrams", self.shortest, self.longest, MAX_WORD_NGRAM)
+        _check_flag("lower", self.lower)
+        _check_flag("marks", self.marks)
         _check_count("min_length", self.min_length, 0)
         _check_count("max_token_bytes", self.max_token_bytes, 1)
         if self.max_length is not None:
@@ -215,6 +217,8 @@ class Chars(TextView):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_range("chars", self.shortest, self.longest, MAX_LETTERS)
+        _check_flag("lower", self.lower)
+        _check_flag("within_words", self.within_words)
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -325,6 +329,11 @@ def _check_range(name: str, shortest: Any, longest: Any, most: int) -> None:
     whole = all(isinstance(end, int) and not isinstance(end, bool) for end in (shortest, longest))
     if not whole or not 1 <= shortest <= longest <= most:
         raise ValueError(f"`{name}` must go from 1 up to at most {most}, got {shortest!r} to {longest!r}.")
+
+
+def _check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` is True or False, got {value!r}.")
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
