@@ -25,6 +25,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+import command_rows as _command_rows  # noqa: F401  (enters the rows)
 import rows as _rows  # noqa: F401  (enters the rows)
 from measure import Duel, UnavailableError, data_folder, in_a_line
 from peers import versions, wc_locale
