@@ -134,7 +134,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
 
     def _ready(self) -> Model:
         """The model, with the settings of now."""
-        check_is_fitted(self)
+        if "model_" not in self.__dict__:
+            check_is_fitted(self)
         model = self.model_
         settings = {"alpha": self.alpha, "priors": self.priors, "unseen": self.unseen}
         changed = {name: value for name, value in settings.items() if getattr(model, name) != value}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -68,9 +67,6 @@ def names_in(X: Any) -> list[str]:
     elif is_table(X):
         names = list(getattr(X, "column_names", getattr(X, "columns", [])))
     if names and all(isinstance(name, str) for name in names):
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise ValueError(f"X has several columns named {twice[0]!r}. Give each a name of its own.")
         return names
     return [f"x{i}" for i in range(len(names) or np.shape(X)[1])]
 
