@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies  # noqa: F401 # loads the profile
-from bayleaf import Model, ModelFileError, bins, category, counts, flag, kernel, normal, words
+from bayleaf import Model, ModelFileError, bins, category, chars, counts, flag, kernel, normal, words
 from bayleaf.densities import entropy_cuts, left_out, log_kernel, quantile_cuts
 from bayleaf.moments import SCALE, MomentTally
 
@@ -285,6 +285,20 @@ def test_a_damaged_file_of_a_table_says_so() -> None:
         except ModelFileError:
             refused += 1
     assert refused > (len(good) - start) // 3
+
+
+def test_a_column_may_have_several_views_whose_scores_add() -> None:
+    X, y = {"body": ["win money", "lunch", "money"], "hour": [3, 12, 4]}, ["spam", "ham", "spam"]
+    model = Model({"body": [words(), chars(2)], "hour": normal()}).learn(X, y)
+    assert repr(model).startswith("Model({'body': [words(), chars(shortest=2, longest=2)], 'hour': normal()}")
+    single = [Model({name: view}).learn(X, y) for name, view in model.views]
+    prior = np.log([1 / 3, 2 / 3])
+    expected = prior + sum(each.log_joint(X) - prior for each in single)
+    np.testing.assert_allclose(model.log_joint(X), expected, rtol=1e-12)
+    assert Model.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+    assert {part.view for part in model.explain({"body": "win", "hour": 3}).parts} == {
+        "body: words", "body: chars", "hour: normal",
+    }  # fmt: skip
 
 
 def test_the_strongest_values_of_a_class_are_listed() -> None:

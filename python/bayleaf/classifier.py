@@ -14,8 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 
 from bayleaf import decisions, tabular
+from bayleaf.events import check_threads
 from bayleaf.explain import Explanation
-from bayleaf.inputs import WHOLE, named_views
+from bayleaf.inputs import as_given, columns_of, named_views
 from bayleaf.labels import Label, as_array
 from bayleaf.model import Model
 from bayleaf.tally import Floats
@@ -30,7 +31,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
 
     | parameter | values | meaning |
     |---|---|---|
-    | `views` | None, a view, list of views, mapping from column to view | how to look at X |
+    | `views` | None, a view, list of views, mapping from column to view or views | how to look at X |
     | `alpha` | number >= 0 | smoothing: 1 is Laplace's, less is Lidstone's, 0 is maximum likelihood |
     | `priors` | "empirical", "uniform", mapping from class to probability | the classes before looking |
     | `unseen` | "ignore", "smooth" | what a term or category says that was never learned |
@@ -50,7 +51,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     """
 
     classes_: NDArray[Any]
-    views_: list[View] | dict[str, View]
+    views_: list[View] | dict[str, Any]
     model_: Model
     n_features_in_: int
 
@@ -138,9 +139,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
             check_is_fitted(self)
         model = self.model_
         settings = {"alpha": self.alpha, "priors": self.priors, "unseen": self.unseen}
-        changed = {name: value for name, value in settings.items() if getattr(model, name) != value}
+        changed = {name: value for name, value in settings.items() if np.any(getattr(model, name) != value)}
         if changed:
             model.configure(**changed)
+        model.threads = check_threads(self.threads)
         return model
 
     # Input
@@ -148,13 +150,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     def _examples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
         return _repeated(self._columns(X, reset=False), _checked_labels(y), sample_weight)
 
-    def _chosen_views(self, X: Any) -> list[View] | dict[str, View]:
+    def _chosen_views(self, X: Any) -> list[View] | dict[str, Any]:
         views = self.views
         if isinstance(X, Mapping):
             if views is None or isinstance(views, View):
                 return tabular.views_for(views, list(X), list(X.values()))
-            return dict(named_views(views))
-        return [view for _, view in named_views([tabular.TEXT] if views is None else views)]
+            return as_given(named_views(views))
+        return as_given(named_views([tabular.TEXT] if views is None else views))
 
     def _columns(self, X: Any, reset: bool) -> Any:
         """X as one column of texts, or as a mapping of columns that agrees with what was learned."""
@@ -248,11 +250,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, completely or not at all; `load` reads it."""
         model = self._ready()
-        model.notes = {"names": getattr(self, "_names_", None), "named": hasattr(self, "feature_names_in_")}
+        notes: dict[str, Any] = {
+            "names": getattr(self, "_names_", None),
+            "named": hasattr(self, "feature_names_in_"),
+        }
         for name in ("costs", "thresholds"):
             if getattr(self, name) is not None:
-                model.notes[name] = _plain(getattr(self, name))
-        model.save(path)
+                notes[name] = _plain(getattr(self, name))
+        model.notes = notes
+        try:
+            model.save(path)
+        finally:
+            model.notes = {}
 
 
 def load(
@@ -263,16 +272,17 @@ def load(
 ) -> NaiveBayes:
     """Read a fitted NaiveBayes; one learned with a normalizer of your own needs that function again."""
     model = Model.load(Path(path), normalizer=normalizer, threads=threads)
-    views: Any = [view for _, view in model.views] if model.views[0][0] == WHOLE else dict(model.views)
+    views: Any = as_given(model.views)
     kept = {name: _restored(model.notes.get(name)) for name in ("costs", "thresholds")}
     settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
     found = NaiveBayes(views, threads=threads, **settings, **kept)
     found.views_, found.model_ = views, model
     if isinstance(views, dict):
-        found._names_ = model.notes.get("names") or list(views)
+        found._names_ = model.notes.get("names") or columns_of(model.views)
         found.n_features_in_ = len(found._names_)
         if model.notes.get("named", True):
             found.feature_names_in_ = np.array(found._names_, object)
+    model.notes = {}
     return found._refreshed()
 
 

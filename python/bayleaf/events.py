@@ -244,7 +244,7 @@ def check_threads(threads: Any) -> int:
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise unless `value` is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices[:-1])
         raise ValueError(f"`{name}` must be {listed} or {choices[-1]!r}, got {value!r}.")
 

@@ -8,7 +8,7 @@ from typing import Any
 from bayleaf.tally import length_of
 from bayleaf.views import View
 
-Views = Sequence[View] | Mapping[str, View]
+Views = View | Sequence[View] | Mapping[str, View | Sequence[View]]
 NamedViews = Sequence[tuple[str, View]]
 WHOLE = ""
 """The name of the column when X is one column."""
@@ -18,7 +18,12 @@ def named_views(views: Any) -> list[tuple[str, View]]:
     """Views with the names of their columns, if they can stand side by side."""
     if isinstance(views, View):
         views = [views]
-    named = list(views.items()) if isinstance(views, Mapping) else [(WHOLE, view) for view in views]
+    columns = views if isinstance(views, Mapping) else {WHOLE: list(views)}
+    named = [
+        (name, view)
+        for name, own in columns.items()
+        for view in (own if isinstance(own, list | tuple) else [own])
+    ]
     if not named:
         raise ValueError("`views` is empty; a model needs at least one view, for example [words()].")
     for name, view in named:
@@ -33,6 +38,16 @@ def named_views(views: Any) -> list[tuple[str, View]]:
                 f"The views clash: {named[i][1]!r} is there twice, and would count the same terms twice."
             )
     return named
+
+
+def as_given(views: NamedViews) -> list[View] | dict[str, Any]:
+    """Views as a user writes them: a list for one column, or a mapping from columns to a view or a list."""
+    columns: dict[str, list[View]] = {}
+    for name, view in views:
+        columns.setdefault(name, []).append(view)
+    if WHOLE in columns:
+        return columns[WHOLE]
+    return {name: own[0] if len(own) == 1 else own for name, own in columns.items()}
 
 
 def read(views: NamedViews, X: Any) -> list[Any]:

@@ -28,7 +28,7 @@ class Model:
 
     | argument | values | meaning |
     |---|---|---|
-    | `views` | list of views, or mapping from column to view | how to look at the documents |
+    | `views` | list of views, or mapping from column to view or views | how to look at the documents |
     | `alpha` | number >= 0 | smoothing: 1 is Laplace's, less is Lidstone's, 0 is maximum likelihood |
     | `priors` | "empirical", "uniform", mapping from class to probability | the classes before looking |
     | `unseen` | "ignore", "smooth" | what a term says that was never learned |
@@ -62,7 +62,7 @@ class Model:
         self.configure()
 
     def __repr__(self) -> str:
-        views = [view for _, view in self.views] if self._one_column else dict(self.views)
+        views = inputs.as_given(self.views)
         learned = f"{len(self.classes)} classes, {self.n_documents} documents"
         return f"Model({views!r}, alpha={self.alpha:g}, {learned})"
 
@@ -349,7 +349,7 @@ class Model:
             ]
             priors: Any = settings["priors"]
             model = cls(
-                [view for _, view in views] if views[0][0] == WHOLE else dict(views),
+                inputs.as_given(views),
                 alpha=settings["alpha"],
                 priors=dict(priors) if isinstance(priors, list) else priors,
                 unseen=settings["unseen"],
@@ -368,6 +368,8 @@ class Model:
             raise ValueError(f"`closed` is {settings['closed']!r}, not true or false")
         if self.classes != settings["classes"] or len(self.classes) != len(self._documents):
             raise ValueError("its classes are not in order")
+        if [name for name, _ in self.views] != [name for name, _ in settings["views"]]:
+            raise ValueError("the views of a column are not together")
         for own in arrays:
             if own["class_documents"].tolist() != self._documents.tolist():
                 raise ValueError("the views have counted different documents")
