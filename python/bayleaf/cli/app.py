@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+import warnings
 from importlib import import_module
 
 import click
@@ -73,6 +74,7 @@ def run(arguments: list[str]) -> int:
     """Run one command; gives its exit code, and writes what went wrong as a sentence."""
     if COMPLETION in os.environ:
         bayleaf.main(arguments, prog_name="bayleaf", complete_var=COMPLETION)
+    warnings.showwarning = lambda message, *_: _warn(str(message))
     try:
         return _invoked(arguments)
     except BrokenPipeError:
@@ -118,6 +120,10 @@ def _say(message: str) -> int:
     with contextlib.suppress(OSError):
         click.echo(f"bayleaf: {message}", err=True)
     return 1
+
+
+def _warn(message: str) -> None:
+    _say(message)
 
 
 def _sentence(error: Exception) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayleaf.cli import options
-from bayleaf.cli.reading import Reading
+from bayleaf.cli.reading import Reading, finite
 
 if TYPE_CHECKING:
     from bayleaf.corpus import Batch
@@ -173,7 +173,7 @@ class Answers:
                 )
             if texts:
                 answer["explanation"] = self._model.explain(texts[row]).to_dict()["parts"]
-            yield json.dumps(answer, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+            yield json.dumps(finite(answer), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _widen_pipe() -> None:

@@ -62,12 +62,10 @@ def evaluate_command(
 
 
 def _write_report(path: str, model_file: str, inputs: tuple[str, ...], measured: Measurement) -> None:
-    from pathlib import Path
-
+    from bayleaf.cli.models import write_file
     from bayleaf.cli.report import page
-    from bayleaf.storage import write
 
-    write(Path(path), page(model_file, inputs, measured).encode())
+    write_file(path, page(model_file, inputs, measured).encode("utf-8", "replace"))
 
 
 def _as_dict(mistake: Mistake) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import click
 
 from bayleaf.cli import options
+from bayleaf.cli.reading import finite
 
 
 @click.command("explain")
@@ -33,10 +35,10 @@ def explain_command(
       bayleaf explain spam.bayleaf "Claim your free prize now"
       bayleaf explain spam.bayleaf --html why.html < message.txt
     """
-    from bayleaf.cli.models import load, of_columns
+    from bayleaf.cli.models import load, of_columns, write_file
 
     model = load(model_file)
-    given = standard_input() if text in (None, "-") else text
+    given = one_text(text)
     document = _row(given, model_file) if of_columns(model) else given
     classes = {str(name): name for name in model.classes}
     if label is not None and label not in classes:
@@ -44,11 +46,8 @@ def explain_command(
         raise click.ClickException(f"{model_file} has no class {label!r}. Its classes are {listed}.")
     explanation = model.explain(document, None if label is None else classes[label])
     if html:
-        from pathlib import Path
-
-        from bayleaf.storage import write
-
-        write(Path(html), f"<!doctype html><meta charset='utf-8'>{explanation.to_html()}\n".encode())
+        page = f"<!doctype html><meta charset='utf-8'>{explanation.to_html()}\n"
+        write_file(html, page.encode("utf-8", "replace"))
     if as_json:
         click.echo(json.dumps(finite(explanation.to_dict())))
         return
@@ -58,10 +57,10 @@ def explain_command(
     console().print(*shown, reasons(explanation, most), sep="\n", end="")
 
 
-def _row(text: str | None, path: str) -> dict[str, object]:
+def _row(text: str, path: str) -> dict[str, object]:
     """One row of a table."""
     try:
-        row = json.loads(text or "")
+        row = json.loads(text)
     except ValueError:
         row = None
     if not isinstance(row, dict):
@@ -69,18 +68,11 @@ def _row(text: str | None, path: str) -> dict[str, object]:
     return row
 
 
-def standard_input() -> str:
-    """All of standard input as one document."""
+def one_text(argument: str | None) -> str:
+    """The text that was given, or all of standard input."""
+    if argument is not None and argument != "-":
+        return os.fsencode(argument).decode("utf-8", "replace")
     document = sys.stdin.buffer.read()
     if not document.strip():
         raise click.ClickException("Standard input is empty. Give the text as an argument, or pipe it in.")
     return document.decode("utf-8", "replace")
-
-
-def finite(value: object) -> object:
-    """The same without infinities, which JSON does not have: they become null."""
-    if isinstance(value, dict):
-        return {name: finite(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [finite(each) for each in value]
-    return None if isinstance(value, float) and not abs(value) < float("inf") else value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayleaf.cli import options
-from bayleaf.cli.reading import size
+from bayleaf.cli.reading import finite, size
 
 if TYPE_CHECKING:
     from bayleaf.labels import Label
@@ -42,7 +42,7 @@ def inspect_command(model_file: str, terms: int, label: str | None, as_json: boo
         listed = ", ".join(repr(str(name)) for name in model.classes)
         raise click.ClickException(f"{model_file} has no class {label!r}. Its classes are {listed}.")
     if as_json:
-        click.echo(json.dumps(_facts(model_file, model, chosen, terms)))
+        click.echo(json.dumps(finite(_facts(model_file, model, chosen, terms))))
     else:
         _show(model_file, model, chosen, terms)
 

@@ -37,11 +37,15 @@ def check_target(path: str) -> None:
 
 def save(model: Model, path: str) -> int:
     """Write a model completely or not at all; gives its size in bytes."""
+    return write_file(path, model.to_bytes())
+
+
+def write_file(path: str, data: bytes) -> int:
+    """Write a file completely or not at all; gives its size in bytes."""
     from pathlib import Path
 
     from bayleaf.storage import write
 
-    data = model.to_bytes()
     try:
         write(Path(path), data)
     except OSError as error:

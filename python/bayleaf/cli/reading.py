@@ -81,7 +81,8 @@ class Reading:
             if progress:
                 progress.end()
         if corpus.skipped:
-            self.remark(f"{_rows(corpus.skipped)} left out: undecodable, malformed or without a class.")
+            rows = counted(corpus.skipped, "row was", "rows were")
+            self.remark(f"{rows} left out: undecodable, malformed or without a class.")
 
 
 def _on_disk(corpus: Corpus) -> bool:
@@ -160,5 +161,15 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
-def _rows(count: int) -> str:
-    return "1 row was" if count == 1 else f"{count:,} rows were"
+def counted(count: int, unit: str, several: str = "") -> str:
+    """A number of things: 1 document, 2 documents."""
+    return f"1 {unit}" if count == 1 else f"{count:,} {several or unit + 's'}"
+
+
+def finite(value: object) -> object:
+    """The same without infinities, which JSON does not have: they become null."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value

@@ -26,7 +26,7 @@ def tokens_command(text: str | None, model_file: str | None, as_json: bool, **gi
       bayleaf tokens "He swims in the Oceans" --stop-words english --stemmer porter
       bayleaf tokens "Der Bär" --chars 2-3
     """
-    from bayleaf.cli.explain import standard_input
+    from bayleaf.cli.explain import one_text
     from bayleaf.cli.views import views_of
 
     if model_file:
@@ -35,6 +35,6 @@ def tokens_command(text: str | None, model_file: str | None, as_json: bool, **gi
         views = [view for _, view in load(model_file).views]
     else:
         views = views_of(given)
-    document = standard_input() if text in (None, "-") else text
+    document = one_text(text)
     terms = [term for view in views if hasattr(view, "tokens") for term in view.tokens(document)]
     click.echo(json.dumps(terms, ensure_ascii=False) if as_json else "\n".join(terms))

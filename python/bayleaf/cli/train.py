@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayleaf.cli import options
-from bayleaf.cli.reading import Reading, size
+from bayleaf.cli.reading import Reading, counted, size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,5 +146,12 @@ def _keep(
             *confusion(measured.card, measured.names, show.width),
             sep="\n",
         )
-    classes = f"{len(model.classes)} classes" if len(model.classes) > 1 else f"1 class, {model.classes[0]}"
-    click.echo(f"{output}: {model.n_documents:,} documents, {classes}, {terms:,} terms, {size(written)}.")
+    documents, classes = (
+        counted(model.n_documents, "document"),
+        counted(len(model.classes), "class", "classes"),
+    )
+    click.echo(f"{output}: {documents}, {classes}, {counted(terms, 'term')}, {size(written)}.")
+    if len(model.classes) == 1:
+        click.echo(
+            f"It knows one class only, {model.classes[0]!r}, and will answer with it always.", err=True
+        )
