@@ -12,5 +12,6 @@ mod parts;
 mod porter;
 mod python;
 mod read;
+mod rows;
 mod score;
 mod tally;

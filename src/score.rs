@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::lexicon::Lexicon;
 use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
-use crate::tally::{Context, TallyError, ranges, split};
+use crate::rows::{Rows, TermBase};
+use crate::tally::{Context, READ_BYTES, TallyError, ranges, split};
 
 /// What an occurrence of a term contributes to a document's score, as a multiple of its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,20 +35,8 @@ pub struct Linear {
 enum Weights {
     /// A row of weights for every node.
     Dense(Vec<f64>),
-    /// A row of differences for every node, beside a base for every class.
-    Sparse {
-        base: Vec<f64>,
-        terms: Vec<TermBase>,
-        ends: Vec<usize>,
-        classes: Vec<u32>,
-        differences: Vec<f64>,
-    },
-}
-
-#[derive(Clone, Copy, Default)]
-struct TermBase {
-    offset: f64,
-    scale: f64,
+    /// Rows of differences, for many classes.
+    Rows(Rows),
 }
 
 pub struct Scorer {
@@ -59,7 +48,7 @@ pub struct Scorer {
 }
 
 impl Linear {
-    fn term_base(&self, term: usize) -> TermBase {
+    pub fn term_base(&self, term: usize) -> TermBase {
         TermBase {
             offset: self.offset.as_ref().map_or(0.0, |offset| offset[term]),
             scale: self.scale.as_ref().map_or(1.0, |scale| scale[term]),
@@ -67,7 +56,7 @@ impl Linear {
     }
 
     /// Visit the cells, class by class.
-    fn for_each_cell(&self, mut visit: impl FnMut(usize, usize, f64)) {
+    pub fn for_each_cell(&self, mut visit: impl FnMut(usize, usize, f64)) {
         let mut start = 0;
         for (class, &end) in self.class_ends.iter().enumerate() {
             for i in start..end as usize {
@@ -93,37 +82,6 @@ impl Linear {
         });
         Weights::Dense(rows)
     }
-
-    fn sparse(&self, lexicon: &Lexicon, nodes: &[u32]) -> Weights {
-        let mut counts = vec![0; lexicon.nodes as usize];
-        let mut terms = vec![TermBase::default(); lexicon.nodes as usize];
-        let mut dead = vec![true; lexicon.nodes as usize];
-        for (term, &node) in nodes.iter().enumerate() {
-            terms[node as usize] = self.term_base(term);
-            dead[node as usize] = false;
-        }
-        let unseen = self.unseen.as_deref().unwrap_or(&[]);
-        let dead: Vec<usize> = (0..dead.len()).filter(|&node| dead[node]).collect();
-        dead.iter().for_each(|&node| counts[node] = unseen.len());
-        self.for_each_cell(|_, term, _| counts[nodes[term] as usize] += 1);
-        let mut total = 0;
-        let mut at = Vec::with_capacity(counts.len());
-        for count in counts {
-            at.push(total);
-            total += count;
-        }
-        let (mut classes, mut differences) = (vec![0; total], vec![0.0; total]);
-        let mut put = |node: usize, class: usize, difference: f64| {
-            classes[at[node]] = class as u32;
-            differences[at[node]] = difference;
-            at[node] += 1;
-        };
-        for node in dead {
-            unseen.iter().enumerate().for_each(|(class, &weight)| put(node, class, weight));
-        }
-        self.for_each_cell(|class, term, difference| put(nodes[term] as usize, class, difference));
-        Weights::Sparse { base: self.base.clone(), terms, ends: at, classes, differences }
-    }
 }
 
 /// Up to this many classes a dense row is one cache line, and faster than a sparse one however small that is.
@@ -134,11 +92,10 @@ impl Scorer {
     pub fn new(lexicon: Arc<Lexicon>, value: Value, linear: Linear, nodes: &[u32]) -> Self {
         let classes = linear.bias.len();
         let dense = lexicon.nodes as usize * classes * 8;
-        let sparse = linear.term.len() * 12 + lexicon.nodes as usize * 24;
-        let weights = if classes <= ALWAYS_DENSE || dense <= sparse {
+        let weights = if classes <= ALWAYS_DENSE || dense <= Rows::bytes(&linear, lexicon.nodes as usize) {
             linear.dense(&lexicon, nodes)
         } else {
-            linear.sparse(&lexicon, nodes)
+            Weights::Rows(Rows::new(&linear, nodes, lexicon.nodes as usize))
         };
         Self { lexicon, value, bias: linear.bias, unseen: linear.unseen, weights }
     }
@@ -183,29 +140,71 @@ impl Scorer {
         let mut reader = Reader::default();
         let mut numbering = Frozen::new(&self.lexicon, self.unseen.is_some() && self.value == Value::Binary);
         let mut seen = Seen::default();
-        let mut rows = rows.chunks_exact_mut(self.classes().max(1));
-        for (reads, range) in ranges(documents, order).enumerate() {
+        let mut pairs = Vec::new();
+        let mut rest = rows;
+        for (reads, range) in ranges(documents, order, self.read_bytes()).enumerate() {
             context.check(reads)?;
             numbering.tidy();
             let order = &order[range];
             let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();
             let read = reader.read(&batch, context.analysis, context.normalizer, &mut numbering);
             read.map_err(|error| TallyError::Read(error.in_document_of(order)))?;
-            for (i, row) in (0..order.len()).zip(&mut rows) {
-                self.score_document(reader.terms(i), &mut seen, row);
+            let (rows, others) = rest.split_at_mut(order.len() * self.classes());
+            rest = others;
+            match &self.weights {
+                Weights::Dense(weights) => self.score_each(weights, &reader, &mut seen, rows),
+                Weights::Rows(weights) => self.score_together(weights, &reader, &mut seen, rows, &mut pairs),
             }
         }
         Ok(())
     }
 
-    fn score_document(&self, terms: &[u32], seen: &mut Seen, row: &mut [f64]) {
-        let terms = if self.value == Value::Binary { seen.distinct(terms) } else { terms };
-        let unknown = self.weights.sum(terms, row);
+    fn read_bytes(&self) -> usize {
+        if matches!(self.weights, Weights::Dense(_)) { READ_BYTES } else { 8 * READ_BYTES }
+    }
+
+    fn score_each(&self, weights: &[f64], reader: &Reader, seen: &mut Seen, rows: &mut [f64]) {
+        for (i, row) in rows.chunks_exact_mut(self.classes().max(1)).enumerate() {
+            let terms = self.valued(reader.terms(i), seen);
+            let unknown =
+                if row.len() == 2 { sum_of_two(weights, terms, row) } else { sum_dense(weights, terms, row) };
+            self.finish(terms.len(), unknown, row);
+        }
+    }
+
+    fn score_together(
+        &self,
+        weights: &Rows,
+        reader: &Reader,
+        seen: &mut Seen,
+        rows: &mut [f64],
+        pairs: &mut Vec<(u32, u32)>,
+    ) {
+        let mut first = 0;
+        for rows in rows.chunks_mut(weights.together() * self.classes()) {
+            let count = rows.len() / self.classes();
+            let valued: Vec<Vec<u32>> =
+                (first..first + count).map(|i| self.valued(reader.terms(i), seen).to_vec()).collect();
+            let documents: Vec<&[u32]> = valued.iter().map(Vec::as_slice).collect();
+            let unknown = weights.sum(&documents, rows, pairs);
+            for (i, row) in rows.chunks_exact_mut(self.classes()).enumerate() {
+                self.finish(documents[i].len(), unknown[i], row);
+            }
+            first += count;
+        }
+    }
+
+    /// The terms that count: each once, if the value is binary.
+    fn valued<'a>(&self, terms: &'a [u32], seen: &'a mut Seen) -> &'a [u32] {
+        if self.value == Value::Binary { seen.distinct(terms) } else { terms }
+    }
+
+    fn finish(&self, terms: usize, unknown: usize, row: &mut [f64]) {
         if let Some(unseen) = &self.unseen {
             row.iter_mut().zip(unseen).for_each(|(score, weight)| *score += unknown as f64 * weight);
         }
-        if self.value == Value::Share && !terms.is_empty() {
-            row.iter_mut().for_each(|score| *score /= terms.len() as f64);
+        if self.value == Value::Share && terms > 0 {
+            row.iter_mut().for_each(|score| *score /= terms as f64);
         }
         row.iter_mut().zip(&self.bias).for_each(|(score, bias)| *score += bias);
     }
@@ -218,46 +217,17 @@ fn take_back(rows: &mut [f64], count: usize) -> (&mut [f64], &mut [f64]) {
     (back, rest)
 }
 
-impl Weights {
-    /// Add up the weights of the terms in `row`; how many terms are unknown.
-    #[inline]
-    fn sum(&self, terms: &[u32], row: &mut [f64]) -> usize {
-        match self {
-            Self::Dense(weights) if row.len() == 2 => sum_of_two(weights, terms, row),
-            Self::Dense(weights) => {
-                let classes = row.len();
-                let mut unknown = 0;
-                for &term in terms {
-                    match weights.get(term as usize * classes..(term as usize + 1) * classes) {
-                        Some(weights) => {
-                            row.iter_mut().zip(weights).for_each(|(score, weight)| *score += weight)
-                        }
-                        None => unknown += 1,
-                    }
-                }
-                unknown
-            }
-            Self::Sparse { base, terms: bases, ends, classes, differences } => {
-                let mut all = TermBase::default();
-                let mut unknown = 0;
-                for &term in terms {
-                    let term = term as usize;
-                    let Some(term_base) = bases.get(term) else {
-                        unknown += 1;
-                        continue;
-                    };
-                    all.offset += term_base.offset;
-                    all.scale += term_base.scale;
-                    let range = if term == 0 { 0 } else { ends[term - 1] }..ends[term];
-                    for (&class, difference) in classes[range.clone()].iter().zip(&differences[range]) {
-                        row[class as usize] += difference;
-                    }
-                }
-                row.iter_mut().zip(base).for_each(|(score, base)| *score += all.offset + all.scale * base);
-                unknown
-            }
+/// Add up the weights of the terms in `row`; how many terms are unknown.
+fn sum_dense(weights: &[f64], terms: &[u32], row: &mut [f64]) -> usize {
+    let classes = row.len();
+    let mut unknown = 0;
+    for &term in terms {
+        match weights.get(term as usize * classes..(term as usize + 1) * classes) {
+            Some(weights) => row.iter_mut().zip(weights).for_each(|(score, weight)| *score += weight),
+            None => unknown += 1,
         }
     }
+    unknown
 }
 
 fn sum_of_two(weights: &[f64], terms: &[u32], row: &mut [f64]) -> usize {

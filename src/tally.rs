@@ -209,7 +209,7 @@ struct Shard {
 }
 
 /// Documents are read this many bytes at a time, so that their tokens stay in the cache.
-const READ_BYTES: usize = 16 << 10;
+pub const READ_BYTES: usize = 16 << 10;
 /// Less than this is not worth another thread.
 const PART_BYTES: usize = 256 << 10;
 /// How often somebody asks whether to stop.
@@ -257,7 +257,7 @@ impl Shard {
         let mut deltas = Vec::new();
         let mut current = order.first().map(|&first| classes[first as usize]);
         let mut batch = Vec::new();
-        for (reads, range) in ranges(documents, order).enumerate() {
+        for (reads, range) in ranges(documents, order, READ_BYTES).enumerate() {
             context.check(reads)?;
             batch.clear();
             batch.extend(order[range.clone()].iter().map(|&document| documents[document as usize]));
@@ -306,16 +306,17 @@ impl ReadError {
     }
 }
 
-/// Cut `order` into ranges of documents of about `READ_BYTES` in all.
+/// Cut `order` into ranges of documents of about `most` bytes in all.
 pub fn ranges<'a>(
     documents: &'a [Document],
     order: &'a [u32],
+    most: usize,
 ) -> impl Iterator<Item = std::ops::Range<usize>> + 'a {
     let mut start = 0;
     std::iter::from_fn(move || {
         let mut end = start;
         let mut bytes = 0;
-        while end < order.len() && bytes < READ_BYTES {
+        while end < order.len() && bytes < most {
             bytes += documents[order[end] as usize].bytes.len() + 1;
             end += 1;
         }
