@@ -45,6 +45,7 @@ rust-check: ## clippy with warnings as errors, and the tests of the core.
 	cargo test --release --locked --quiet
 
 bench: $(VENV)/built ## The speed table against the peers; needs BAYLEAF_DATA.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python benchmarks/speed.py --quick
 
 docs: $(VENV)/built ## Run every example of the README and the docs.
