@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from bayleaf._core import __version__
     from bayleaf.analysis import Normalization, top
     from bayleaf.classifier import NaiveBayes, load
+    from bayleaf.estimators import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        GaussianNB,
+        KernelNB,
+        MultinomialNB,
+    )
     from bayleaf.explain import Explanation
     from bayleaf.model import Model
     from bayleaf.storage import ModelFileError
@@ -18,9 +26,15 @@ if TYPE_CHECKING:
     from bayleaf.views import bytes_, chars, words
 
 _HOME = {
+    "BernoulliNB": "estimators",
+    "CategoricalNB": "estimators",
+    "ComplementNB": "estimators",
     "Explanation": "explain",
+    "GaussianNB": "estimators",
+    "KernelNB": "estimators",
     "Model": "model",
     "ModelFileError": "storage",
+    "MultinomialNB": "estimators",
     "NaiveBayes": "classifier",
     "Normalization": "analysis",
     "__version__": "_core",
@@ -38,9 +52,15 @@ _HOME = {
 }
 
 __all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
     "Explanation",
+    "GaussianNB",
+    "KernelNB",
     "Model",
     "ModelFileError",
+    "MultinomialNB",
     "NaiveBayes",
     "Normalization",
     "__version__",
