@@ -3,9 +3,10 @@
 
 use std::fmt;
 
+use crate::counts::{Cell, ClassCounts};
 use crate::lexicon::{FormTable, Key, Lexicon, PairTable};
 use crate::read::BATCH;
-use crate::tally::{Cell, ClassCounts, Tally};
+use crate::tally::Tally;
 
 /// Nodes are numbered words first, then n-grams; a pair names a node before it and a word.
 #[derive(Default, Debug, PartialEq)]

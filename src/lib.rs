@@ -2,6 +2,7 @@
 
 mod analyze;
 mod characters;
+mod counts;
 mod export;
 mod letters;
 mod lexicon;

@@ -1,0 +1,194 @@
+//! What is counted of one class: cells of integers, kept sorted, and the accumulators that fill them.
+
+use crate::lexicon::prefetch;
+use crate::memory::extend;
+
+/// What is known of one term in one class. Sums of tf/length are kept in units of 2^-64, so that they can be
+/// subtracted without a trace; with at most 2^32 documents a class no sum can overflow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    pub term: u32,
+    pub documents: u32,
+    pub occurrences: u64,
+    pub shares: u128,
+}
+
+impl Cell {
+    /// What is left after taking `less` away, if that can have been counted here.
+    pub fn minus(&self, less: &Cell) -> Option<Cell> {
+        let left = Cell {
+            term: self.term,
+            documents: self.documents.checked_sub(less.documents)?,
+            occurrences: self.occurrences.checked_sub(less.occurrences)?,
+            shares: self.shares.checked_sub(less.shares)?,
+        };
+        let empty = left.documents == 0;
+        let consistent = (left.occurrences == 0) == empty
+            && (left.shares == 0) == empty
+            && u64::from(left.documents) <= left.occurrences;
+        consistent.then_some(left)
+    }
+}
+
+/// What some documents add to the counts of one class.
+pub struct Delta {
+    pub class: usize,
+    pub documents: u64,
+    pub cells: Vec<Cell>,
+}
+
+/// The counts of one class: sorted runs of cells, each at least twice as long as the next.
+#[derive(Clone, Default)]
+pub struct ClassCounts {
+    pub documents: u64,
+    runs: Vec<Vec<Cell>>,
+}
+
+impl ClassCounts {
+    /// `cells` are sorted by term.
+    pub fn new(documents: u64, cells: Vec<Cell>) -> Self {
+        Self { documents, runs: vec![cells] }
+    }
+
+    pub fn add(&mut self, documents: u64, cells: Vec<Cell>) {
+        self.documents += documents;
+        self.runs.push(cells);
+        while let [.., longer, last] = &self.runs[..]
+            && longer.len() < 2 * last.len()
+        {
+            self.join_last_two();
+        }
+    }
+
+    fn join_last_two(&mut self) {
+        if let (Some(last), Some(longer)) = (self.runs.pop(), self.runs.pop()) {
+            self.runs.push(join(longer, last));
+        }
+    }
+
+    /// All cells, in the order of their terms.
+    pub fn cells(&mut self) -> &mut Vec<Cell> {
+        while self.runs.len() > 1 {
+            self.join_last_two();
+        }
+        if self.runs.is_empty() {
+            self.runs.push(Vec::new());
+        }
+        &mut self.runs[0]
+    }
+}
+
+fn join(left: Vec<Cell>, right: Vec<Cell>) -> Vec<Cell> {
+    if left.is_empty() {
+        return right;
+    }
+    let mut joined = Vec::with_capacity(left.len() + right.len());
+    let mut rights = right.into_iter().peekable();
+    for mut cell in left {
+        while let Some(other) = rights.next_if(|other| other.term < cell.term) {
+            joined.push(other);
+        }
+        if let Some(other) = rights.next_if(|other| other.term == cell.term) {
+            cell.documents += other.documents;
+            cell.occurrences += other.occurrences;
+            cell.shares += other.shares;
+        }
+        joined.push(cell);
+    }
+    joined.extend(rights);
+    joined.shrink_to_fit();
+    joined
+}
+
+/// Aligned, so that a slot is never cut by a border of cache lines.
+#[derive(Clone, Copy, Default)]
+#[repr(align(32))]
+struct Slot {
+    shares: u128,
+    occurrences: u64,
+    documents: u32,
+    /// The last document that was counted here.
+    stamp: u32,
+}
+
+/// How many terms ahead their accumulators are fetched from memory.
+const AHEAD: usize = 12;
+
+/// One accumulator a term, for one class at a time.
+#[derive(Default)]
+pub struct Counter {
+    slots: Vec<Slot>,
+    touched: Vec<u32>,
+    stamp: u32,
+    documents: u64,
+}
+
+impl Counter {
+    /// Make room for more terms.
+    pub fn grow(&mut self, terms: usize) {
+        extend(&mut self.slots, terms, Slot::default());
+    }
+
+    #[inline]
+    pub fn count(&mut self, terms: &[u32]) {
+        self.documents += 1;
+        if self.stamp == u32::MAX {
+            self.slots.iter_mut().for_each(|slot| slot.stamp = 0);
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        if terms.is_empty() {
+            return;
+        }
+        let share = (1u128 << 64) / terms.len() as u128;
+        for (i, &term) in terms.iter().enumerate() {
+            if let Some(&ahead) = terms.get(i + AHEAD) {
+                prefetch(&self.slots, ahead as usize);
+            }
+            let slot = &mut self.slots[term as usize];
+            if slot.documents == 0 {
+                self.touched.push(term);
+            }
+            slot.occurrences += 1;
+            slot.shares += share;
+            // Whether a term is new in its document cannot be predicted, so nothing branches on it.
+            slot.documents += u32::from(slot.stamp != self.stamp);
+            slot.stamp = self.stamp;
+        }
+    }
+
+    /// Give away what was counted, sorted by term, and start anew.
+    fn flush(&mut self) -> (u64, Vec<Cell>) {
+        let mut cells = Vec::with_capacity(self.touched.len());
+        if self.touched.len() > self.slots.len() / 16 {
+            self.touched.clear();
+            for (term, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.documents > 0) {
+                cells.push(slot.take(term as u32));
+            }
+        } else {
+            self.touched.sort_unstable();
+            for term in self.touched.drain(..) {
+                cells.push(self.slots[term as usize].take(term));
+            }
+        }
+        (std::mem::take(&mut self.documents), cells)
+    }
+
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Slot {
+    fn take(&mut self, term: u32) -> Cell {
+        let slot = std::mem::take(self);
+        Cell { term, documents: slot.documents, occurrences: slot.occurrences, shares: slot.shares }
+    }
+}
+
+impl Counter {
+    pub fn delta(&mut self, class: u32) -> Delta {
+        let (documents, cells) = self.flush();
+        Delta { class: class as usize, documents, cells }
+    }
+}
