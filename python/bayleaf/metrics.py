@@ -59,11 +59,12 @@ class Scorecard:
     def _add_odds(self, truth: NDArray[np.intp], log_posterior: Floats) -> None:
         rest = np.log(-np.expm1(np.minimum(log_posterior, -1e-18)))
         odds = np.clip((log_posterior - rest) / STEEPEST, -1, 1)
-        step = np.rint((odds + 1) * (STEPS - 1) / 2).astype(np.intp)
-        for number in range(self.n_classes):
-            for own in (0, 1):
-                chosen = step[(truth == number) == bool(own), number]
-                self._steps[own, number] += np.bincount(chosen, minlength=STEPS)
+        place = np.rint((odds + 1) * (STEPS - 1) / 2).astype(np.intp) + np.arange(self.n_classes) * STEPS
+        known = np.flatnonzero(truth < self.n_classes)
+        size = self.n_classes * STEPS
+        every = np.bincount(place.ravel(), minlength=size)
+        own = np.bincount(place[known, truth[known]], minlength=size)
+        self._steps += np.stack([every - own, own]).reshape(self._steps.shape)
 
     @property
     def n(self) -> int:

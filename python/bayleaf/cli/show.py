@@ -57,6 +57,12 @@ def visible(text: str) -> str:
     )
 
 
+def tail(name: object, longest: int = 31) -> str:
+    """A name that fits into a column; what tells long names apart is mostly at their end."""
+    text = str(name)
+    return text if len(text) <= longest else "…" + text[1 - longest :]
+
+
 def scores(card: Scorecard, names: Sequence[Label]) -> list[RenderableType]:
     """Overall and by class."""
     from rich.text import Text
@@ -72,11 +78,11 @@ def scores(card: Scorecard, names: Sequence[Label]) -> list[RenderableType]:
     title = None
     if len(chosen) > MOST_CLASSES:
         chosen = sorted(chosen, key=lambda number: (card.f1[number], -card.support[number]))[:MOST_CLASSES]
-        title = f"The {MOST_CLASSES} of {len(names)} classes with the lowest F1 (--json has all)"
+        title = f"Of {len(names)} classes the {MOST_CLASSES} with the lowest F1"
     rows = table("class", "precision", "recall", "F1", "documents", title=title)
     for number in chosen:
         shown = [f"{column[number]:.4f}" for column in columns]
-        rows.add_row(plain(names[number]), *shown, f"{card.support[number]:,}")
+        rows.add_row(plain(tail(names[number])), *shown, f"{card.support[number]:,}")
     return [head, rows]
 
 
@@ -149,7 +155,8 @@ def _most_confused(card: Scorecard, names: Sequence[Label], most: int = 12) -> R
     for place in np.argsort(-wrong, axis=None, kind="stable")[:most].tolist():
         truth, answer = divmod(place, len(names))
         if wrong[truth, answer]:
-            rows.add_row(plain(names[truth]), plain(names[answer]), f"{wrong[truth, answer]:,}")
+            pair = plain(tail(names[truth])), plain(tail(names[answer]))
+            rows.add_row(*pair, f"{wrong[truth, answer]:,}")
     return rows
 
 
