@@ -28,7 +28,7 @@ def corpus(tmp_path: Path) -> Path:
 OPTIONS: list[tuple[list[str], list[View], dict[str, object]]] = [
     ([], [bayleaf.words(ngrams=2)], {}),
     (["--plain"], [bayleaf.words()], {"alpha": 1.0}),
-    (["--preset", "languages"], [bayleaf.chars(1, 4)], {}),
+    (["--preset", "languages"], [bayleaf.chars(1, 4)], {"alpha": 0.01}),
     (["--ngrams", "2-3", "--alpha", "0.5"], [bayleaf.words(ngrams=(2, 3))], {"alpha": 0.5}),
     (["--chars", "2-3", "--priors", "uniform"], [bayleaf.chars(2, 3)], {"priors": "uniform"}),
     (["--bytes", "3", "--words"], [bayleaf.words(ngrams=2), bayleaf.bytes_(3)], {}),

@@ -125,13 +125,7 @@ _LOOKING = [
 ]
 
 _JUDGING = [
-    click.option(
-        "--alpha",
-        type=float,
-        default=1.0,
-        show_default=True,
-        help="Smoothing: 1 is Laplace's, less is Lidstone's.",
-    ),
+    click.option("--alpha", type=float, help="Smoothing: 1 (the default) is Laplace's, less is Lidstone's."),
     click.option(
         "--priors",
         default="empirical",
