@@ -4,11 +4,11 @@
 
 use std::fmt;
 
-use crate::characters::{CharacterSet, lower_into, word_characters};
+use crate::characters::{CharacterSet, lower_into, spaceless, word_characters};
 
 pub const BLOCK: usize = 64;
 /// Zero bytes behind every document, so that 16 bytes can be loaded at any token's start.
-const PAD: usize = 16;
+pub const PAD: usize = 16;
 
 /// How words are cut from text.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,8 @@ pub struct WordRules {
     pub min_length: usize,
     pub max_length: usize,
     pub max_bytes: usize,
+    /// Whether what is written without spaces becomes pairs of letters.
+    pub bigrams: bool,
 }
 
 /// A document that cannot be read.
@@ -66,14 +68,16 @@ pub const MAX_BYTES: usize = 1 << 31;
 #[derive(Default)]
 pub struct Tokens {
     pub text: Vec<u8>,
-    borders: Vec<u32>,
-    masks: Vec<Mask>,
+    pub(crate) borders: Vec<u32>,
+    pub(crate) masks: Vec<Mask>,
     lowered: Vec<u8>,
+    /// The tokens, by number, that are not to be normalized.
+    pub(crate) verbatim: Vec<u32>,
 }
 
 /// One bit a byte of a block: is it part of a word (ASCII only), is it outside ASCII?
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-struct Mask {
+pub(crate) struct Mask {
     word: u64,
     high: u64,
 }
@@ -82,6 +86,7 @@ impl Tokens {
     pub fn clear(&mut self) {
         self.text.clear();
         self.borders.clear();
+        self.verbatim.clear();
     }
 
     pub fn len(&self) -> usize {
@@ -94,14 +99,29 @@ impl Tokens {
         self.borders.as_chunks().0
     }
 
+    /// The numbers of the tokens that are not to be normalized, in order.
+    pub fn verbatim(&self) -> &[u32] {
+        &self.verbatim
+    }
+
     /// Append the words of one document; `trusted` says that its bytes are known to be UTF-8.
     pub fn add_words(&mut self, source: &[u8], trusted: bool, rules: &WordRules) -> Result<(), TextError> {
         let begin = self.text.len();
-        if !self.classify(source, rules.lower) {
+        if !self.take_over(source, trusted, rules.lower)? {
             return self.emit(begin, rules, false);
         }
+        let spaceless = self.mark_beyond_ascii(begin, word_characters(rules.marks), rules.bigrams);
+        if spaceless { self.emit_spaceless(begin, rules) } else { self.emit(begin, rules, true) }
+    }
+
+    /// Append a document behind the others, lower-cased, and classify its bytes. True if some are not ASCII.
+    pub(crate) fn take_over(&mut self, source: &[u8], trusted: bool, lower: bool) -> Result<bool, TextError> {
+        let begin = self.text.len();
+        if !self.classify(source, lower) {
+            return Ok(false);
+        }
         let source = checked(source, trusted)?;
-        if rules.lower {
+        if lower {
             let mut lowered = std::mem::take(&mut self.lowered);
             lowered.clear();
             lower_into(source, &mut lowered, None);
@@ -109,8 +129,7 @@ impl Tokens {
             self.classify(&lowered, false);
             self.lowered = lowered;
         }
-        self.mark_beyond_ascii(begin, word_characters(rules.marks));
-        self.emit(begin, rules, true)
+        Ok(true)
     }
 
     /// Copy (and lower-case) a document behind the others and compute its masks. True if it has a non-ASCII byte.
@@ -126,7 +145,10 @@ impl Tokens {
         high
     }
 
-    fn mark_beyond_ascii(&mut self, begin: usize, words: &CharacterSet) {
+    /// Mark the letters outside ASCII. True if asked to look for those of scripts without spaces, and one is there.
+    fn mark_beyond_ascii(&mut self, begin: usize, words: &CharacterSet, look: bool) -> bool {
+        let spaceless = spaceless();
+        let mut found = false;
         for block in 0..self.masks.len() {
             let mut high = self.masks[block].high;
             while high != 0 {
@@ -134,18 +156,18 @@ impl Tokens {
                 high &= high - 1;
                 let Some((character, width)) = decode(&self.text[begin + at..]) else { continue };
                 if words.contains(character) {
+                    found |= look && spaceless.contains(character);
                     for byte in at..at + width {
                         self.masks[byte / BLOCK].word |= 1 << (byte % BLOCK);
                     }
                 }
             }
         }
+        found
     }
 
     fn emit(&mut self, begin: usize, rules: &WordRules, beyond_ascii: bool) -> Result<(), TextError> {
-        if self.text.len() > MAX_BYTES {
-            return Err(TextError::TooLong { document: 0, bytes: self.text.len() - begin });
-        }
+        self.check_room(begin)?;
         let first = self.borders.len();
         let full = push_borders(&self.masks, begin as u32, &mut self.borders);
         if self.borders.len() % 2 == 1 {
@@ -159,18 +181,28 @@ impl Tokens {
         Ok(())
     }
 
-    fn keep_lengths(&mut self, first: usize, rules: &WordRules, beyond_ascii: bool) {
+    pub(crate) fn check_room(&self, begin: usize) -> Result<(), TextError> {
+        let bytes = self.text.len() - begin;
+        if self.text.len() > MAX_BYTES { Err(TextError::TooLong { document: 0, bytes }) } else { Ok(()) }
+    }
+
+    pub(crate) fn keep_lengths(&mut self, first: usize, rules: &WordRules, beyond_ascii: bool) {
         let mut kept = first;
         for i in (first..self.borders.len()).step_by(2) {
             let (start, end) = (self.borders[i], self.borders[i + 1]);
-            let token = &self.text[start as usize..end as usize];
-            let length = if beyond_ascii { characters_in(token) } else { token.len() };
-            if (rules.min_length..=rules.max_length).contains(&length) && token.len() <= rules.max_bytes {
+            if rules.allow(&self.text[start as usize..end as usize], beyond_ascii) {
                 (self.borders[kept], self.borders[kept + 1]) = (start, end);
                 kept += 2;
             }
         }
         self.borders.truncate(kept);
+    }
+}
+
+impl WordRules {
+    pub(crate) fn allow(&self, token: &[u8], beyond_ascii: bool) -> bool {
+        let length = if beyond_ascii { characters_in(token) } else { token.len() };
+        (self.min_length..=self.max_length).contains(&length) && token.len() <= self.max_bytes
     }
 }
 
@@ -202,7 +234,7 @@ fn decode(bytes: &[u8]) -> Option<(char, usize)> {
 }
 
 /// Where runs of ones begin and end, as positions from `begin`. True if a whole block is ones.
-fn push_borders(masks: &[Mask], begin: u32, borders: &mut Vec<u32>) -> bool {
+pub(crate) fn push_borders(masks: &[Mask], begin: u32, borders: &mut Vec<u32>) -> bool {
     let mut carry = 0;
     let mut base = begin;
     let mut full = false;
@@ -340,8 +372,14 @@ mod tests {
 
     use super::*;
 
-    const RULES: WordRules =
-        WordRules { lower: true, marks: false, min_length: 1, max_length: usize::MAX, max_bytes: usize::MAX };
+    const RULES: WordRules = WordRules {
+        lower: true,
+        marks: false,
+        min_length: 1,
+        max_length: usize::MAX,
+        max_bytes: usize::MAX,
+        bigrams: false,
+    };
 
     fn words(text: &str, rules: &WordRules) -> Vec<String> {
         let mut tokens = Tokens::default();
@@ -369,7 +407,7 @@ mod tests {
         #[test]
         fn every_path_cuts_the_same_words(text in "\\PC*|[ -~]*|[a-zA-Z _éΣİ漢\u{301}]*", lower: bool, marks: bool,
                                           min_length in 0usize..4, span in 0usize..20) {
-            let rules = WordRules { lower, marks, min_length, max_length: min_length + span, max_bytes: 24 };
+            let rules = WordRules { lower, marks, min_length, max_length: min_length + span, max_bytes: 24, bigrams: false };
             prop_assert_eq!(words(&text, &rules), one_by_one(&text, &rules));
         }
 

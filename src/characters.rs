@@ -42,6 +42,20 @@ pub fn word_characters(marks: bool) -> &'static CharacterSet {
     }
 }
 
+/// The letters of scripts that put no spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
+pub fn spaceless() -> &'static CharacterSet {
+    static SPACELESS: OnceLock<CharacterSet> = OnceLock::new();
+    const SCRIPTS: &str =
+        r"[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]";
+    SPACELESS.get_or_init(|| CharacterSet::of(SCRIPTS))
+}
+
+/// Combining marks.
+pub fn marks() -> &'static CharacterSet {
+    static MARKS: OnceLock<CharacterSet> = OnceLock::new();
+    MARKS.get_or_init(|| CharacterSet::of(r"\p{M}"))
+}
+
 /// Python's `str.isspace`: Unicode's white space and the four ASCII separators.
 #[inline]
 pub fn is_space(character: char) -> bool {
@@ -122,6 +136,12 @@ mod tests {
         for text in ["ΑΣ ΑΣΑ Σ", "İSTANBUL", "Straße ÀÉ", "ΌΣΟΣ.", "K Å"] {
             assert_eq!(lower(text), text.to_lowercase());
         }
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_told_from_those_with_them() {
+        assert!("漢ひカーไລខမ".chars().all(|letter| spaceless().contains(letter)));
+        assert!("aéя한ع1".chars().all(|letter| !spaceless().contains(letter)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod analyze;
 mod characters;
 mod counts;
+mod cut;
 mod export;
 mod letters;
 mod lexicon;
@@ -16,3 +17,4 @@ mod read;
 mod rows;
 mod score;
 mod tally;
+mod tokenize;

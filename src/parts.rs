@@ -1,11 +1,12 @@
 //! Which terms a text consists of, and where they stand in it: the slow, careful reading behind explanations.
 
-use crate::analyze::{Tokens, WordRules, checked};
+use crate::analyze::{Tokens, checked};
 use crate::characters::{is_space, lower_into};
-use crate::lexicon::Key;
+use crate::cut::{Cut, Tokenizer};
+use crate::lexicon::{Key, UNKNOWN};
 use crate::normalize::Normalizer;
 use crate::numbering::Numbering;
-use crate::read::{Analysis, Document, ReadError};
+use crate::read::{Analysis, Document, GAP, Grams, ReadError};
 
 /// A term as it occurs: its name, its node, and its place in the text, in bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,10 +24,10 @@ pub fn parts<N: Numbering>(
     numbering: &mut N,
 ) -> Result<Vec<Part>, ReadError> {
     match analysis {
-        Analysis::Words { rules, shortest, longest } => {
+        Analysis::Words { cut, shortest, longest, sparse } => {
             let text = checked(document.bytes, document.trusted)?;
-            let words = word_parts(text, rules, normalizer, numbering)?;
-            Ok(join(&words, *shortest, *longest, numbering))
+            let words = word_parts(text, cut, normalizer, numbering)?;
+            Ok(join(&words, &Grams { shortest: *shortest, longest: *longest, sparse: *sparse }, numbering))
         }
         Analysis::Letters { lower, within_words, shortest, longest } => {
             let letters = Lettered::new(checked(document.bytes, document.trusted)?, *lower);
@@ -60,47 +61,89 @@ fn part<N: Numbering>(
 
 fn word_parts<N: Numbering>(
     text: &str,
-    rules: &WordRules,
+    cut: &Cut,
     normalizer: Option<&Normalizer>,
     numbering: &mut N,
 ) -> Result<Vec<Part>, ReadError> {
-    let mut tokens = Tokens::default();
-    tokens.add_words(text.as_bytes(), true, rules)?;
-    let letters = Lettered::new(text, rules.lower);
-    let spans: Vec<(usize, usize)> =
-        tokens.spans().iter().map(|&[start, end]| (start as usize, end as usize)).collect();
-    let forms: Vec<&str> = spans.iter().map(|&(start, end)| letters.slice(start, end)).collect();
-    let normalized = normalizer.map(|normalizer| normalizer.normalize(&forms).map_err(ReadError::Normalizer));
-    let words: Vec<Option<String>> = match normalized.transpose()?.as_ref() {
-        Some(words) => words.iter().map(|word| word.map(str::to_owned)).collect(),
-        None => forms.iter().map(|form| Some((*form).to_owned())).collect(),
-    };
-    let kept = spans.into_iter().zip(words).filter_map(|(span, word)| Some((span, word?)));
-    Ok(kept
-        .map(|((from, to), word)| {
+    let mut parts = Vec::new();
+    for piece in cut.pieces(text) {
+        let forms = forms_of(&text[piece.range.clone()], cut, piece.kept)?;
+        let normalizer = normalizer.filter(|_| !piece.kept);
+        for (word, [start, end]) in normalized(forms, normalizer)? {
             let node = numbering.term(&Key::of(word.as_bytes()), word.as_bytes());
-            let (start, end) = letters.place(from, to);
-            Part { term: word.into_bytes(), node, start, end }
-        })
-        .collect())
+            let (start, end) = (piece.range.start + start, piece.range.start + end);
+            parts.push(Part { term: word.into_bytes(), node, start, end });
+        }
+    }
+    Ok(parts)
 }
 
-fn join<N: Numbering>(words: &[Part], shortest: usize, longest: usize, numbering: &mut N) -> Vec<Part> {
-    let mut all = if shortest == 1 { words.to_vec() } else { Vec::new() };
+/// A token and its place in the text.
+type Form = (String, [usize; 2]);
+
+fn forms_of(text: &str, cut: &Cut, kept: bool) -> Result<Vec<Form>, ReadError> {
+    let mut tokens = Tokens::default();
+    if kept {
+        tokens.add_whole(text.as_bytes(), &cut.rules)?;
+    } else {
+        cut.add_piece(text.as_bytes(), true, &mut tokens)?;
+    }
+    let letters = Lettered::new(text, cut.rules.lower);
+    let mut done = 0;
+    let form = |&[start, end]: &[u32; 2]| {
+        let (start, end) = (start as usize, end as usize);
+        let token = String::from_utf8_lossy(&tokens.text[start..end]).into_owned();
+        let place = match &cut.tokenizer {
+            Tokenizer::Function(_) => letters.find(&token, &mut done),
+            _ => letters.place(start, end),
+        };
+        (token, [place.0, place.1])
+    };
+    Ok(tokens.spans().iter().map(form).collect())
+}
+
+fn normalized(forms: Vec<Form>, normalizer: Option<&Normalizer>) -> Result<Vec<Form>, ReadError> {
+    let Some(normalizer) = normalizer else { return Ok(forms) };
+    let bare: Vec<&str> = forms.iter().map(|(form, _)| form.as_str()).collect();
+    let words = normalizer.normalize(&bare).map_err(ReadError::Normalizer)?;
+    let both = words.iter().zip(&forms);
+    Ok(both.filter_map(|(word, &(_, place))| Some((word?.to_owned(), place))).collect())
+}
+
+fn join<N: Numbering>(words: &[Part], wanted: &Grams, numbering: &mut N) -> Vec<Part> {
+    let mut all = if wanted.shortest == 1 { words.to_vec() } else { Vec::new() };
     let mut previous = words.to_vec();
-    for length in 2..=longest.min(words.len()) {
-        let joined = previous.iter().zip(&words[length - 1..]).map(|(prefix, last)| Part {
-            term: [&prefix.term[..], b" ", &last.term[..]].concat(),
-            node: numbering.pair(prefix.node, last.node),
-            start: prefix.start,
-            end: last.end,
-        });
-        previous = joined.collect();
-        if length >= shortest {
+    for length in 2..=wanted.longest.min(words.len()) {
+        previous = previous
+            .iter()
+            .zip(&words[length - 1..])
+            .map(|(prefix, last)| prefix.with(last, numbering))
+            .collect();
+        if length >= wanted.shortest {
             all.extend_from_slice(&previous);
         }
     }
+    let gap = if wanted.sparse > 1 { numbering.term(&Key::of(GAP), GAP) } else { UNKNOWN };
+    for distance in wanted.distances() {
+        for (first, second) in words.iter().zip(words.iter().skip(distance)) {
+            let skipped = Part { term: b"_".to_vec(), node: gap, ..first.clone() };
+            let prefix = (1..distance).fold(first.clone(), |prefix, _| prefix.with(&skipped, numbering));
+            all.push(prefix.with(second, numbering));
+        }
+    }
     all
+}
+
+impl Part {
+    /// This term and a word behind it as one.
+    fn with<N: Numbering>(&self, last: &Part, numbering: &mut N) -> Part {
+        Part {
+            term: [&self.term[..], b" ", &last.term[..]].concat(),
+            node: numbering.pair(self.node, last.node),
+            start: self.start,
+            end: last.end,
+        }
+    }
 }
 
 /// Text as it is analyzed, each of its characters with the place it comes from.
@@ -126,8 +169,16 @@ impl Lettered {
         Self { text: String::from_utf8(text).unwrap_or_default(), origin }
     }
 
-    fn slice(&self, from: usize, to: usize) -> &str {
-        self.text.get(from..to).unwrap_or_default()
+    /// The place in the original of a token that a function cut, if it stands there behind `done`.
+    fn find(&self, token: &str, done: &mut usize) -> (usize, usize) {
+        match self.text.get(*done..).and_then(|rest| rest.find(token)) {
+            Some(at) => {
+                let start = *done + at;
+                *done = start + token.len();
+                self.place(start, *done)
+            }
+            None => (self.origin[*done] as usize, self.origin[*done] as usize),
+        }
     }
 
     /// The place in the original of `text[from..to]`: an `İ` is two characters in lower case, but stands once.
@@ -200,5 +251,78 @@ impl Lettered {
     fn gram<N: Numbering>(&self, from: usize, to: usize, numbering: &mut N) -> Part {
         let (start, end) = self.place(from, to);
         part(self.text.as_bytes(), from, to, start, end, numbering)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::analyze::WordRules;
+    use crate::cut::{Cutter, pattern};
+    use crate::lexicon::Lexicon;
+    use crate::normalize::WordList;
+    use crate::read::Reader;
+
+    struct AtCommas;
+
+    impl Cutter for AtCommas {
+        fn cut(&self, text: &str, out: &mut WordList) -> Result<(), Box<dyn Error + Send + Sync>> {
+            text.split(',').for_each(|token| out.push(token));
+            Ok(())
+        }
+    }
+
+    fn tokenizers() -> Vec<Tokenizer> {
+        let mut all = vec![Tokenizer::Words, Tokenizer::Punctuation, Tokenizer::Whitespace];
+        all.extend(pattern(r"(\w)\w*|,").map(Tokenizer::Pattern));
+        all.push(Tokenizer::Function(Box::new(AtCommas)));
+        all
+    }
+
+    fn analyses(rules: &WordRules, keep: bool, grams: [usize; 3]) -> Vec<Analysis> {
+        let [shortest, longest, sparse] = grams;
+        let cut = |tokenizer| Cut {
+            rules: rules.clone(),
+            tokenizer,
+            keep: keep.then(|| pattern("#\\w+|aa").ok()).flatten(),
+        };
+        let words = |tokenizer| Analysis::Words { cut: cut(tokenizer), shortest, longest, sparse };
+        let lower = rules.lower;
+        let mut all: Vec<Analysis> = tokenizers().into_iter().map(words).collect();
+        all.push(Analysis::Letters { lower, within_words: true, shortest, longest });
+        all.push(Analysis::Letters { lower, within_words: false, shortest, longest });
+        all.push(Analysis::Bytes { shortest, longest });
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_of_a_text_are_what_is_counted(
+            text in "[aAbB ,.#é漢字ที่İΣ\u{301}\u{0}\u{200d}👍]{0,20}", lower: bool, bigrams: bool, keep: bool, stem: bool,
+            shortest in 1usize..3, more in 0usize..3, sparse in 0usize..4, min_length in 0usize..3,
+        ) {
+            let rules = WordRules { lower, marks: true, min_length, max_length: 9, max_bytes: 20, bigrams };
+            let normalizer = Normalizer::new(["b"], true, None);
+            for analysis in analyses(&rules, keep, [shortest, shortest + more, sparse]) {
+                let mut lexicon = Lexicon::default();
+                let mut reader = Reader::default();
+                let normalizer = stem.then_some(&normalizer);
+                let document = Document { bytes: text.as_bytes(), trusted: false };
+                prop_assert!(reader.read(&[document], &analysis, normalizer, &mut lexicon).is_ok());
+                let mut counted = reader.terms(0).to_vec();
+                let nodes = lexicon.nodes;
+                let parts = parts(document, &analysis, normalizer, &mut lexicon).unwrap_or_default();
+                prop_assert_eq!(nodes, lexicon.nodes, "nothing new is found");
+                prop_assert!(parts.iter().all(|part| part.start <= part.end && part.end <= text.len()));
+                let mut found: Vec<u32> = parts.iter().map(|part| part.node).collect();
+                counted.sort_unstable();
+                found.sort_unstable();
+                prop_assert_eq!(counted, found);
+            }
+        }
     }
 }

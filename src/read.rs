@@ -3,17 +3,17 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::analyze::{TextError, Tokens, WordRules, checked};
+use crate::analyze::{TextError, Tokens, checked};
+use crate::cut::Cut;
 use crate::letters::{Letters, byte_grams};
 use crate::lexicon::{DROPPED, Key, Seed, UNKNOWN, WAITING};
 use crate::normalize::Normalizer;
 use crate::numbering::Numbering;
 
 /// How one column of text becomes terms.
-#[derive(Clone, Debug, PartialEq)]
 pub enum Analysis {
-    /// N-grams of words, from `shortest` to `longest`.
-    Words { rules: WordRules, shortest: usize, longest: usize },
+    /// N-grams of words, from `shortest` to `longest`; with `sparse` also pairs of words up to so many apart.
+    Words { cut: Cut, shortest: usize, longest: usize, sparse: usize },
     /// N-grams of letters, inside words (each padded with a space on both sides) or across them.
     Letters { lower: bool, within_words: bool, shortest: usize, longest: usize },
     /// N-grams of raw bytes.
@@ -38,6 +38,15 @@ impl fmt::Display for ReadError {
 }
 
 impl Error for ReadError {}
+
+impl ReadError {
+    pub fn in_document(self, document: usize) -> Self {
+        match self {
+            Self::Text(error) => Self::Text(error.in_document(document)),
+            other => other,
+        }
+    }
+}
 
 impl From<TextError> for ReadError {
     fn from(error: TextError) -> Self {
@@ -90,14 +99,14 @@ impl Reader {
         self.numbers.clear();
         self.ends.clear();
         match analysis {
-            Analysis::Words { rules, shortest, longest } => {
-                self.cut(documents, rules)?;
+            Analysis::Words { cut, shortest, longest, sparse } => {
+                self.cut(documents, cut)?;
                 match normalizer {
                     None => self.number_words(numbering),
                     Some(normalizer) => self.normalize_words(normalizer, numbering)?,
                 }
-                if *longest > 1 {
-                    self.join(*shortest, *longest, numbering);
+                if *longest > 1 || *sparse > 0 {
+                    self.join(&Grams { shortest: *shortest, longest: *longest, sparse: *sparse }, numbering);
                 }
             }
             Analysis::Letters { lower, within_words, shortest, longest } => {
@@ -122,9 +131,9 @@ impl Reader {
         if numbering.is_full() { Err(ReadError::TooManyTerms) } else { Ok(()) }
     }
 
-    fn cut(&mut self, documents: &[Document], rules: &WordRules) -> Result<(), TextError> {
+    fn cut(&mut self, documents: &[Document], cut: &Cut) -> Result<(), ReadError> {
         for (i, document) in documents.iter().enumerate() {
-            let added = self.tokens.add_words(document.bytes, document.trusted, rules);
+            let added = cut.add(document.bytes, document.trusted, &mut self.tokens);
             added.map_err(|error| error.in_document(i))?;
             self.ends.push(self.tokens.len());
         }
@@ -171,8 +180,18 @@ impl Reader {
             }
         }
         let resolved = self.ask(normalizer, numbering)?;
+        self.restore_verbatim(numbering);
         self.settle(&resolved);
         Ok(())
+    }
+
+    /// Number the tokens that are not normalized by themselves.
+    fn restore_verbatim<N: Numbering>(&mut self, numbering: &mut N) {
+        for &token in self.tokens.verbatim() {
+            let [start, end] = self.tokens.spans()[token as usize];
+            let bytes = &self.tokens.text[start as usize..end as usize];
+            self.numbers[token as usize] = numbering.term(&Key::of(bytes), bytes);
+        }
     }
 
     /// Hand the forms that were met for the first time to the normalizer, all at once.
@@ -224,23 +243,67 @@ impl Reader {
         self.numbers.truncate(kept);
     }
 
-    /// Replace each document's words by its n-grams, one length after the other.
-    fn join<N: Numbering>(&mut self, shortest: usize, longest: usize, numbering: &mut N) {
+    /// Replace each document's words by its n-grams, one length after the other, then its sparse pairs.
+    fn join<N: Numbering>(&mut self, wanted: &Grams, numbering: &mut N) {
         let words = std::mem::take(&mut self.numbers);
         let mut grams = std::mem::take(&mut self.scratch);
         grams.clear();
+        let gap = if wanted.sparse > 1 { numbering.term(&Key::of(GAP), GAP) } else { UNKNOWN };
         let mut start = 0;
         for end in &mut self.ends {
             let document = &words[start..*end];
             start = *end;
-            if shortest == 1 {
+            if wanted.shortest == 1 {
                 grams.extend_from_slice(document);
             }
-            join_document(document, shortest, longest, numbering, &mut grams);
+            join_document(document, wanted.shortest, wanted.longest, numbering, &mut grams);
+            join_sparse(document, wanted.distances(), gap, numbering, &mut grams);
             *end = grams.len();
         }
         self.scratch = words;
         self.numbers = grams;
+    }
+}
+
+/// Stands between the words of a sparse pair for each word that was left out. No token is empty.
+pub const GAP: &[u8] = b"";
+
+/// Which n-grams of words are terms.
+pub struct Grams {
+    pub shortest: usize,
+    pub longest: usize,
+    pub sparse: usize,
+}
+
+impl Grams {
+    /// How far apart the words of sparse pairs stand; neighbors only if they are not n-grams already.
+    pub fn distances(&self) -> std::ops::RangeInclusive<usize> {
+        let neighbors = (self.shortest..=self.longest).contains(&2);
+        1 + usize::from(neighbors)..=self.sparse
+    }
+}
+
+/// Pairs of words with a gap: (first, gap, ..., gap, second), so that the distance is part of the term.
+fn join_sparse<N: Numbering>(
+    words: &[u32],
+    distances: std::ops::RangeInclusive<usize>,
+    gap: u32,
+    numbering: &mut N,
+    grams: &mut Vec<u32>,
+) {
+    if distances.is_empty() {
+        return;
+    }
+    let mut prefixes = words.to_vec();
+    for distance in 1..=*distances.end() {
+        if distance > 1 {
+            prefixes.iter_mut().for_each(|prefix| *prefix = numbering.pair(*prefix, gap));
+        }
+        prefixes.truncate(words.len().saturating_sub(distance));
+        if distances.contains(&distance) {
+            let pairs = prefixes.iter().zip(words.iter().skip(distance));
+            grams.extend(pairs.map(|(&prefix, &word)| numbering.pair(prefix, word)));
+        }
     }
 }
 

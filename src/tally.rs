@@ -403,9 +403,9 @@ impl Lexicon {
         if let Some((left, right, _)) = self.pairs.iter().find(|&(_, _, value)| value == node) {
             return format!("{} {}", self.text(left), self.text(right));
         }
-        let mut text = String::new();
+        let mut text = "_".to_owned();
         self.terms.for_each(|bytes, value| {
-            if value == node {
+            if value == node && !bytes.is_empty() {
                 text = String::from_utf8_lossy(bytes).into_owned();
             }
         });

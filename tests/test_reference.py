@@ -22,11 +22,14 @@ DATA = os.environ.get("BAYLEAF_DATA")
 needs_data = pytest.mark.skipif(DATA is None, reason="BAYLEAF_DATA names no folder with the corpora")
 WORD = r"(?u)\b\w+\b"
 ANALYZERS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "words": (words(marks=False), {"token_pattern": WORD}),
-    "pairs": (words(2, marks=False), {"token_pattern": WORD, "ngram_range": (1, 2)}),
-    "only pairs": (words((2, 2), marks=False), {"token_pattern": WORD, "ngram_range": (2, 2)}),
-    "at least two letters": (words(marks=False, min_length=2), {}),
-    "cased": (words(marks=False, lower=False), {"token_pattern": WORD, "lowercase": False}),
+    "words": (words(marks=False, spaceless="keep"), {"token_pattern": WORD}),
+    "pairs": (words(2, marks=False, spaceless="keep"), {"token_pattern": WORD, "ngram_range": (1, 2)}),
+    "only pairs": (
+        words((2, 2), marks=False, spaceless="keep"),
+        {"token_pattern": WORD, "ngram_range": (2, 2)},
+    ),
+    "at least two letters": (words(spaceless="keep", marks=False, min_length=2), {}),
+    "cased": (words(spaceless="keep", marks=False, lower=False), {"token_pattern": WORD, "lowercase": False}),
     "letters": (chars(1, 3, within_words=False), {"analyzer": "char", "ngram_range": (1, 3)}),
     "letters of words": (chars(2, 4), {"analyzer": "char_wb", "ngram_range": (2, 4)}),
 }

@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -13,10 +14,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
+import bayleaf
 import oracle
-from bayleaf import Model, bytes_, chars, words
+from bayleaf import Model, bytes_, chars
 from bayleaf.views import TextView
 from strategies import texts
+
+words = partial(bayleaf.words, spaceless="keep")
+"""The view of words that does not cut what is written without spaces, which `re` does not either."""
 
 # What this Python's Unicode does not know yet, the core may already call a letter.
 KNOWN = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) not in ("Cn", "Cs")]

@@ -1,7 +1,7 @@
 """The core in Rust: text to terms, terms to integer counts, counts and weights to scores."""
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -31,6 +31,12 @@ class Analyzer:
         min_length: int,
         max_length: int | None,
         max_bytes: int,
+        bigrams: bool,
+        tokenizer: str,
+        pattern: str | None,
+        function: Callable[[str], Iterable[str]] | None,
+        keep: str | None,
+        sparse: int,
         stop_words: Sequence[str],
         porter: bool,
         normalizer: Callable[[list[str]], list[str | None]] | None,

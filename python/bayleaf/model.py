@@ -376,11 +376,12 @@ class Model:
 
 
 def _needs_normalizer(view: Mapping[str, Any]) -> bool:
-    return (view.get("normalization") or {}).get("function") is not None
+    functions = [view.get("tokenizer"), view.get("normalization")]
+    return any(isinstance(each, Mapping) and each.get("function") is not None for each in functions)
 
 
 def _normalizers(views: list[tuple[str, View]]) -> list[Callable[[str], str | None] | None]:
-    return [view.normalization.function if isinstance(view, Words) else None for _, view in views]
+    return [view.functions if isinstance(view, Words) else None for _, view in views]
 
 
 def _unpickled(data: bytes, normalizers: list[Callable[[str], str | None] | None], threads: int) -> Model:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf import events
 from bayleaf.events import Linear, Weights
+from bayleaf.selection import Selection
 from bayleaf.tally import ClassCounts, Floats, TextTally
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -74,9 +75,10 @@ class TextScorer:
         """Each occurrence of a term with what it adds to the scores."""
         found = self._finite.parts(column[0])
         terms = np.array([index for _, index, _, _ in found], np.intp)
-        known, place = np.unique(terms[terms >= 0], return_inverse=True)
+        used = (terms >= 0) & (terms < self.counts.n_terms)
+        known, place = np.unique(terms[used], return_inverse=True)
         scores = np.zeros((len(found), self.counts.n_classes))
-        scores[terms >= 0] = _ruled_out_rows(self.weights, self.counts, known)[place]
+        scores[used] = _ruled_out_rows(self.weights, self.counts, known)[place]
         unseen = self.weights.finite.unseen
         if unseen is not None:
             scores[terms < 0] = np.full_like(unseen, -np.inf) if self.may_rule_out else unseen
@@ -115,9 +117,11 @@ def as_text(value: Any) -> str:
         return value.decode("latin-1")
 
 
-def compile_text(tally: TextTally, order: Any, event: Any, tf: Any, alpha: float, unseen: Any) -> TextScorer:
+def compile_text(
+    tally: TextTally, order: Any, event: Any, tf: Any, alpha: float, unseen: Any, selection: Selection
+) -> TextScorer:
     """Freeze the weights of an event model."""
-    counts = tally.counts(order)
+    counts = selection.of(tally.counts(order))
     return TextScorer(tally, counts, events.weights(counts, event, tf, alpha, unseen))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,12 +18,18 @@ Integers = NDArray[np.int64]
 Classes = NDArray[np.uint32]
 
 
+GAP = "_"
+"""How a word that was left out of a sparse pair is shown."""
+
+
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
     """The counts of one view: an entry for each nonzero (term, class) cell, class by class, terms sorted."""
 
     arrays: dict[str, NDArray[Any]]
     nodes: NDArray[Any]
+    dropped: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """The nodes of terms that are counted but not used."""
 
     @property
     def n_classes(self) -> int:
@@ -86,7 +92,7 @@ class ClassCounts:
         """The words among which n-grams are formed, or the n-grams of letters or bytes, in sorted order."""
         blob = self.arrays["words"].tobytes()
         ends = self.arrays["word_ends"].tolist()
-        return [blob[a:b].decode("utf-8", "backslashreplace") for a, b in pairwise([0, *ends])]
+        return [blob[a:b].decode("utf-8", "backslashreplace") or GAP for a, b in pairwise([0, *ends])]
 
     @cached_property
     def term_names(self) -> list[str]:
@@ -154,7 +160,22 @@ class TextTally:
     def scorer(self, value: str, counts: ClassCounts, linear: dict[str, NDArray[Any] | None]) -> _core.Scorer:
         """Freeze weights for the terms of `counts`."""
         places = {name: counts.arrays[name] for name in ("class_ends", "term")}
-        return self._core.scorer(value, counts.nodes, {**places, **linear})
+        return self._core.scorer(value, *_silenced(counts, {**places, **linear}))
+
+
+def _silenced(
+    counts: ClassCounts, linear: dict[str, NDArray[Any] | None]
+) -> tuple[NDArray[Any], dict[str, NDArray[Any] | None]]:
+    """Terms that are not used weigh nothing, even where terms that were never learned do."""
+    if not len(counts.dropped):
+        return counts.nodes, linear
+    used, dropped = counts.n_terms, len(counts.dropped)
+    offset, scale = linear.get("offset"), linear.get("scale")
+    padded = {
+        "offset": None if offset is None else np.concatenate([offset, np.zeros(dropped)]),
+        "scale": np.concatenate([np.ones(used) if scale is None else scale, np.zeros(dropped)]),
+    }
+    return np.concatenate([counts.nodes, counts.dropped]), {**linear, **padded}
 
 
 def as_documents(column: Any) -> Any:

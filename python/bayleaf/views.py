@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, TypedDict, Unpack, cast
 
 from bayleaf._core import Analyzer
-from bayleaf.analysis import Digits, Normalization, Top
+from bayleaf.analysis import Digits, Normalization, Top, top
 from bayleaf.columns import filled, has_missing
 from bayleaf.events import Event, TermFrequency, Unseen, check_alpha, check_choice
 from bayleaf.scoring import Scorer, compile_text
+from bayleaf.selection import Selection
 from bayleaf.tables import Arrays, Tally
 from bayleaf.tally import Classes, TextTally, as_documents
+from bayleaf.tokenizers import (
+    Spaceless,
+    Tokenizer,
+    analyzer,
+    checked_keep,
+    checked_tokenizer,
+    function_name,
+    restored_functions,
+)
 
 MAX_WORD_NGRAM = 8
 MAX_LETTERS = 16
@@ -94,15 +104,42 @@ class TextView(View):
     | `event` | "multinomial", "bernoulli", "complement" | the event model |
     | `tf` | "count", "binary", "normalized", "tf-idf" | what a term counts for in a document |
     | `alpha` | number >= 0, None | smoothing of this view; None takes the model's |
-    """
+    | `stop_words` | `top(n)`, None | leave out the n terms that occur most often |
+    | `min_df`, `max_df` | whole number >= 1, share from 0.0 to 1.0, None | leave out terms of fewer, of more documents |
+    | `max_terms` | whole number >= 1, None | of the others, use those that occur most often |
+
+    All of these are judgements on the counts: a model can change them at any time with `configure`.
+    """  # noqa: E501
 
     event: Event = "multinomial"
     tf: TermFrequency = "count"
     alpha: float | None = None
+    stop_words: Top | None = None
+    min_df: int | float | None = None
+    max_df: int | float | None = None
+    max_terms: int | None = None
 
-    judgements: ClassVar[frozenset[str]] = frozenset({"event", "tf", "alpha"})
+    judgements: ClassVar[frozenset[str]] = frozenset(
+        {"event", "tf", "alpha", "stop_words", "min_df", "max_df", "max_terms"}
+    )
+
+    @property
+    def selection(self) -> Selection:
+        """Which terms are used."""
+        return Selection(self.stop_words, self.min_df, self.max_df, self.max_terms)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings, ready for JSON."""
+        return super().to_dict() | {"stop_words": None if self.stop_words is None else self.stop_words.n}
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any], normalizer: Any = None) -> Self:
+        """The view with these settings."""
+        n = settings.get("stop_words")
+        return super().from_dict({**settings, "stop_words": None if n is None else top(n)}, normalizer)
 
     def __post_init__(self) -> None:
+        _ = self.selection
         check_choice("event", self.event, ["multinomial", "bernoulli", "complement"])
         check_choice("tf", self.tf, ["count", "binary", "normalized", "tf-idf"])
         if self.alpha is not None:
@@ -131,9 +168,8 @@ class TextView(View):
 
     def compile(self, tally: TextTally, order: Classes, alpha: float, unseen: Unseen) -> Scorer:
         """The weights of the event model."""
-        return compile_text(
-            tally, order, self.event, self.tf, alpha if self.alpha is None else self.alpha, unseen
-        )
+        chosen = alpha if self.alpha is None else self.alpha
+        return compile_text(tally, order, self.event, self.tf, chosen, unseen, self.selection)
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,6 +184,10 @@ class Words(TextView):
     max_length: int | None = None
     max_token_bytes: int = 256
     normalization: Normalization = NO_NORMALIZATION
+    tokenizer: Tokenizer = "words"
+    keep: tuple[str, ...] = ()
+    spaceless: Spaceless = "bigrams"
+    sparse: int = 0
 
     kind: ClassVar[str] = "words"
 
@@ -160,6 +200,10 @@ class Words(TextView):
         _check_count("max_token_bytes", self.max_token_bytes, 1)
         if self.max_length is not None:
             _check_count("max_length", self.max_length, self.min_length)
+        _check_count("sparse", self.sparse, 0)
+        check_choice("spaceless", self.spaceless, ["bigrams", "keep"])
+        object.__setattr__(self, "tokenizer", checked_tokenizer(self.tokenizer))
+        object.__setattr__(self, "keep", checked_keep(self.keep))
 
     def __repr__(self) -> str:
         given = {"ngrams": (self.shortest, self.longest)} if (self.shortest, self.longest) != (1, 1) else {}
@@ -176,31 +220,45 @@ class Words(TextView):
     @cached_property
     def analyzer(self) -> Analyzer:
         """Words, cut in blocks, each form normalized once."""
-        stop_words, porter, normalizer = self.normalization.for_core()
-        return Analyzer.words(
+        return analyzer(
             self.shortest,
             self.longest,
             lower=self.lower,
             marks=self.marks,
-            min_length=self.min_length,
-            max_length=self.max_length,
+            lengths=(self.min_length, self.max_length),
             max_bytes=self.max_token_bytes,
-            stop_words=stop_words,
-            porter=porter,
-            normalizer=normalizer,
+            tokenizer=self.tokenizer,
+            keep=self.keep,
+            spaceless=self.spaceless,
+            sparse=self.sparse,
+            steps=self.normalization.for_core(),
         )
 
+    @property
+    def functions(self) -> Any:
+        """The functions of your own that a file cannot hold: one, a mapping of both, or None."""
+        normalizer = self.normalization.function
+        if isinstance(self.tokenizer, str):
+            return normalizer
+        own = {"tokenizer": self.tokenizer, "normalizer": normalizer}
+        return own if normalizer is not None else self.tokenizer
+
     def to_dict(self) -> dict[str, Any]:
-        """All settings; of a normalizer of your own only its name."""
-        return super().to_dict() | {"normalization": self.normalization.to_dict()}
+        """All settings; of functions of your own only their names."""
+        settings = super().to_dict() | {
+            "normalization": self.normalization.to_dict(),
+            "keep": list(self.keep),
+        }
+        if not isinstance(self.tokenizer, str):
+            settings["tokenizer"] = {"function": function_name(self.tokenizer)}
+        return settings
 
     @classmethod
-    def from_dict(
-        cls, settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None
-    ) -> Self:
-        """The view with these settings; a normalizer of your own must be given again."""
-        normalization = Normalization.from_dict(settings["normalization"], normalizer)
-        return super().from_dict({**settings, "normalization": normalization})
+    def from_dict(cls, settings: Mapping[str, Any], normalizer: Any = None) -> Self:
+        """The view with these settings; functions of your own must be given again."""
+        own, cut = restored_functions(settings, normalizer)
+        normalization = Normalization.from_dict(settings["normalization"], own)
+        return super().from_dict({**settings, "normalization": normalization, "tokenizer": cut})
 
 
 @dataclass(frozen=True, repr=False)
@@ -245,6 +303,23 @@ class Bytes(TextView):
         return Analyzer.bytes(self.shortest, self.longest)
 
 
+class Judgements(TypedDict, total=False):
+    """The settings of every view of text that only decide what is made of the counts."""
+
+    event: Event
+    tf: TermFrequency
+    alpha: float | None
+    min_df: int | float | None
+    max_df: int | float | None
+    max_terms: int | None
+
+
+class LetterJudgements(Judgements, total=False):
+    """The same, and the stop words that are found by counting."""
+
+    stop_words: Top | None
+
+
 def words(
     ngrams: int | tuple[int, int] = 1,
     *,
@@ -253,39 +328,54 @@ def words(
     min_length: int = 1,
     max_length: int | None = None,
     max_token_bytes: int = 256,
+    tokenizer: Tokenizer = "words",
+    keep: str | Iterable[str] = (),
+    spaceless: Spaceless = "bigrams",
+    sparse: int = 0,
     stop_words: str | Iterable[str] | Top | None = None,
     stemmer: str | None = None,
     lemmatizer: str | None = None,
     strip_accents: bool = False,
     digits: Digits = "keep",
     normalizer: Callable[[str], str | None] | None = None,
-    event: Event = "multinomial",
-    tf: TermFrequency = "count",
-    alpha: float | None = None,
+    **judgements: Unpack[Judgements],
 ) -> Words:
     """Look at a column as words.
 
-    `ngrams=2` counts words and pairs of words, `ngrams=(2, 3)` only pairs and triples. A word is a run of
-    letters, marks, digits and underscores (`marks=False`: as Python's `\\w`, which tears combining marks
-    off), lower-cased, of `min_length` to `max_length` characters; one of more than `max_token_bytes` bytes is
-    left out. `stop_words`, `stemmer`, `lemmatizer`, `strip_accents`, `digits` and a `normalizer` of your own
-    (a word in; a word, or None to drop it, out) are applied once to each different word, and cost nothing
-    after.
-    """
+    | argument | values | meaning |
+    |---|---|---|
+    | `ngrams` | n, (m, n) | words and what up to n of them in a row say, or m to n; `ngrams=2`: words and pairs |
+    | `sparse` | number | also pairs of words that stand up to so many apart, told apart by their distance |
+    | `tokenizer` | "words", "words+punctuation", "whitespace", regular expression, function | what a token is |
+    | `lower`, `marks` | True, False | lower-case the text; let combining marks be part of words |
+    | `min_length`, `max_length` | number of characters | leave out shorter, longer words |
+    | `max_token_bytes` | number of bytes | leave out what is longer, whatever it is |
+    | `keep` | "url", "email", "money", "emoji", "hashtag", "mention" | tokens of their own, not normalized |
+    | `spaceless` | "bigrams", "keep" | scripts without spaces: cut into pairs of letters, or not at all |
+    | `stop_words` | language, words, `top(n)` | words that are not counted, or the n most frequent, not used |
+    | `stemmer`, `lemmatizer`, `strip_accents`, `digits` | as in `Normalization` | what happens to a word |
+    | `normalizer` | function | your own last step: a word in; a word, or None to drop it, out |
+
+    What happens to a word happens once to each different one, and costs nothing after. The judgements (`event`,
+    `tf`, `alpha`, `min_df`, `max_df`, `max_terms`, and `top(n)`) can be changed when all is counted.
+    """  # noqa: E501
     shortest, longest = _range_of(ngrams)
-    normalization = Normalization(stop_words, stemmer, lemmatizer, strip_accents, digits, normalizer)
+    listed = None if isinstance(stop_words, Top) else stop_words
     return Words(
-        event,
-        tf,
-        alpha,
-        shortest,
-        longest,
-        lower,
-        marks,
-        min_length,
-        max_length,
-        max_token_bytes,
-        normalization,
+        shortest=shortest,
+        longest=longest,
+        lower=lower,
+        marks=marks,
+        min_length=min_length,
+        max_length=max_length,
+        max_token_bytes=max_token_bytes,
+        normalization=Normalization(listed, stemmer, lemmatizer, strip_accents, digits, normalizer),
+        tokenizer=tokenizer,
+        keep=checked_keep(keep),
+        spaceless=spaceless,
+        sparse=sparse,
+        stop_words=stop_words if isinstance(stop_words, Top) else None,
+        **judgements,
     )
 
 
@@ -295,28 +385,20 @@ def chars(
     *,
     lower: bool = True,
     within_words: bool = True,
-    event: Event = "multinomial",
-    tf: TermFrequency = "count",
-    alpha: float | None = None,
+    **judgements: Unpack[LetterJudgements],
 ) -> Chars:
     """Look at a column as n-grams of letters, `shortest` to `longest` (default: the same).
 
     Inside words (what stands between white space) each word gets a space on both sides, so that beginnings
     and endings are told from the middle; `within_words=False` lets n-grams run across.
     """
-    return Chars(event, tf, alpha, shortest, shortest if longest is None else longest, lower, within_words)
+    last = shortest if longest is None else longest
+    return Chars(shortest=shortest, longest=last, lower=lower, within_words=within_words, **judgements)
 
 
-def bytes_(
-    shortest: int,
-    longest: int | None = None,
-    *,
-    event: Event = "multinomial",
-    tf: TermFrequency = "count",
-    alpha: float | None = None,
-) -> Bytes:
+def bytes_(shortest: int, longest: int | None = None, **judgements: Unpack[LetterJudgements]) -> Bytes:
     """Look at a column as n-grams of raw bytes: the k-mers of a genome are `bytes_(8)`."""
-    return Bytes(event, tf, alpha, shortest, shortest if longest is None else longest)
+    return Bytes(shortest=shortest, longest=shortest if longest is None else longest, **judgements)
 
 
 def _range_of(ngrams: Any) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use crate::cut::Cutter;
 use crate::normalize::{Function, WordList};
 
 /// A Python function from a list of words to a list of words, of which some may be None.
@@ -45,4 +46,27 @@ fn push(answer: &Bound<'_, PyAny>, word: &str, out: &mut WordList) -> PyResult<(
         Err(_) => out.push(&string.to_string_lossy()),
     }
     Ok(())
+}
+
+/// A Python function from a text to a list of its tokens.
+pub struct PyCutter(pub Py<PyAny>);
+
+impl Cutter for PyCutter {
+    fn cut(&self, text: &str, out: &mut WordList) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Python::attach(|py| -> PyResult<()> {
+            let tokens = self.0.bind(py).call1((text,))?;
+            for token in tokens.try_iter()? {
+                let token = token?;
+                let Ok(string) = token.cast::<PyString>() else {
+                    let kind = token.get_type().name()?;
+                    let message =
+                        format!("The tokenizer must return a list of strings, but it has a {kind}.");
+                    return Err(PyTypeError::new_err(message));
+                };
+                out.push(&string.to_string_lossy());
+            }
+            Ok(())
+        })
+        .map_err(Into::into)
+    }
 }

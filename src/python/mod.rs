@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::analyze::WordRules;
+use crate::cut::{self, Cut, PatternError, Tokenizer};
 use crate::export::{Arrays, Damaged, export, restore};
 use crate::lexicon::Lexicon;
 use crate::normalize::Normalizer;
@@ -21,7 +22,7 @@ use crate::read::{Analysis, ReadError};
 use crate::score::{Linear, Scorer, Value};
 use crate::tally::{Context, Tally, TallyError};
 use documents::Documents;
-use functions::PyFunction;
+use functions::{PyCutter, PyFunction};
 
 pyo3::create_exception!(
     _core,
@@ -41,6 +42,12 @@ impl From<TallyError> for PyErr {
             TallyError::Interrupted => PyKeyboardInterrupt::new_err(()),
             other => PyValueError::new_err(other.to_string()),
         }
+    }
+}
+
+impl From<PatternError> for PyErr {
+    fn from(error: PatternError) -> Self {
+        PyValueError::new_err(error.to_string())
     }
 }
 
@@ -88,7 +95,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[pymethods]
 impl Analyzer {
     #[staticmethod]
-    #[pyo3(signature = (shortest, longest, *, lower, marks, min_length, max_length, max_bytes, stop_words, porter, normalizer))]
+    #[pyo3(signature = (shortest, longest, *, lower, marks, min_length, max_length, max_bytes, bigrams, tokenizer, pattern, function, keep, sparse, stop_words, porter, normalizer))]
     #[allow(clippy::too_many_arguments, reason = "one argument for each rule, all of them by name")]
     fn words(
         shortest: usize,
@@ -98,16 +105,30 @@ impl Analyzer {
         min_length: usize,
         max_length: Option<usize>,
         max_bytes: usize,
+        bigrams: bool,
+        tokenizer: &str,
+        pattern: Option<&str>,
+        function: Option<Py<PyAny>>,
+        keep: Option<&str>,
+        sparse: usize,
         stop_words: Vec<String>,
         porter: bool,
         normalizer: Option<Py<PyAny>>,
-    ) -> Self {
+    ) -> PyResult<Self> {
         let max_length = max_length.unwrap_or(usize::MAX);
-        let rules = WordRules { lower, marks, min_length, max_length, max_bytes };
+        let rules = WordRules { lower, marks, min_length, max_length, max_bytes, bigrams };
+        let tokenizer = match (tokenizer, pattern, function) {
+            (_, None, Some(function)) => Tokenizer::Function(Box::new(PyCutter(function))),
+            (_, Some(pattern), None) => Tokenizer::Pattern(cut::pattern(pattern)?),
+            ("whitespace", None, None) => Tokenizer::Whitespace,
+            ("words+punctuation", None, None) => Tokenizer::Punctuation,
+            _ => Tokenizer::Words,
+        };
+        let cut = Cut { rules, tokenizer, keep: keep.map(cut::pattern).transpose()? };
         let function = normalizer.map(|function| Box::new(PyFunction(function)) as _);
         let normalizer = Normalizer::new(stop_words.iter().map(String::as_str), porter, function);
         let normalizer = (!normalizer.is_idle()).then_some(normalizer);
-        Self { analysis: Analysis::Words { rules, shortest, longest }, normalizer }
+        Ok(Self { analysis: Analysis::Words { cut, shortest, longest, sparse }, normalizer })
     }
 
     #[staticmethod]
