@@ -16,6 +16,7 @@ from cli_process import done, messages, write_tsv
 VIEWS: dict[str, list[View]] = {
     "words": [bayleaf.words()],
     "triples": [bayleaf.words(ngrams=(2, 3))],
+    "sparse": [bayleaf.words(sparse=3, tokenizer="words+punctuation")],
     "letters": [bayleaf.chars(1, 3)],
     "bytes": [bayleaf.bytes_(2)],
     "two": [bayleaf.words(ngrams=2), bayleaf.chars(2)],

@@ -120,13 +120,7 @@ def _arrays(cells: Cells, view: int, labels: list[str], of_words: bool) -> stora
         name: tuple(map(unescaped, name.split(" "))) if of_words else (unescaped(name),) for name in names
     }
     words = sorted({word for part in parts.values() for word in part})
-    nodes: dict[tuple[bytes, ...], int] = {(word,): number for number, word in enumerate(words)}
-    pairs: list[int] = []
-    for part in sorted(parts.values(), key=len):
-        for end in range(2, len(part) + 1):
-            if part[:end] not in nodes:
-                nodes[part[:end]] = len(nodes)
-                pairs += [nodes[part[: end - 1]], nodes[part[end - 1 : end]]]
+    nodes, pairs = _nodes(words, set(parts.values()))
     terms = sorted(nodes[part] for part in parts.values())
     place = {node: index for index, node in enumerate(terms)}
     number = {label: index for index, label in enumerate(labels)}
@@ -142,6 +136,20 @@ def _arrays(cells: Cells, view: int, labels: list[str], of_words: bool) -> stora
         "terms": np.array(terms, np.uint32),
         **_cells([row for row in found if any(row[2:])], len(labels)),
     }
+
+
+def _nodes(
+    words: list[bytes], grams: set[tuple[bytes, ...]]
+) -> tuple[dict[tuple[bytes, ...], int], list[int]]:
+    """Number the words and what they begin: pairs, then triples, each in the order of its parts."""
+    nodes: dict[tuple[bytes, ...], int] = {(word,): number for number, word in enumerate(words)}
+    pairs: list[int] = []
+    for length in range(2, max(map(len, grams), default=1) + 1):
+        longer = {gram[:length] for gram in grams if len(gram) >= length}
+        for left, right, gram in sorted((nodes[gram[:-1]], nodes[gram[-1:]], gram) for gram in longer):
+            nodes[gram] = len(nodes)
+            pairs += [left, right]
+    return nodes, pairs
 
 
 def _cells(found: list[tuple[int, ...]], classes: int) -> storage.Arrays:
