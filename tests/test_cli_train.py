@@ -28,6 +28,15 @@ def corpus(tmp_path: Path) -> Path:
 OPTIONS: list[tuple[list[str], list[View], dict[str, object]]] = [
     ([], [bayleaf.words(ngrams=2)], {}),
     (["--plain"], [bayleaf.words()], {"alpha": 1.0}),
+    (
+        ["--sparse", "3", "--tokenizer", "words+punctuation", "--keep", "url", "--stop-words", "top:20"],
+        [
+            bayleaf.words(
+                ngrams=2, sparse=3, tokenizer="words+punctuation", keep=["url"], stop_words=bayleaf.top(20)
+            )
+        ],
+        {},
+    ),
     (["--preset", "languages"], [bayleaf.chars(1, 4)], {"alpha": 0.01}),
     (["--ngrams", "2-3", "--alpha", "0.5"], [bayleaf.words(ngrams=(2, 3))], {"alpha": 0.5}),
     (["--chars", "2-3", "--priors", "uniform"], [bayleaf.chars(2, 3)], {"priors": "uniform"}),

@@ -94,7 +94,19 @@ _LOOKING = [
     ),
     click.option("--ngrams", metavar="N|A-B", help="Words in a row that make a term: 2 is 1-2."),
     click.option(
-        "--stop-words", metavar="LANG|FILE", help="Words to leave out: a language's, or a file's lines."
+        "--stop-words",
+        metavar="LANG|FILE|top:N",
+        help="Words to leave out: a language's, a file's lines, or the N most frequent.",
+    ),
+    click.option("--sparse", type=int, metavar="N", help="Also pairs of words up to N apart."),
+    click.option(
+        "--tokenizer", metavar="HOW", help="words, words+punctuation, whitespace, or a regular expression."
+    ),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="KIND",
+        help="Whole tokens: url, email, money, emoji, hashtag, mention.",
     ),
     click.option("--stemmer", metavar="LANG", help="Cut endings off: porter, or a language."),
     click.option(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 WORD_OPTIONS = (
     "ngrams",
+    "sparse",
+    "tokenizer",
+    "keep",
     "stop_words",
     "stemmer",
     "lemmatizer",
@@ -96,10 +99,21 @@ def _views(options: dict[str, Any], given: set[str]) -> list[View]:
 def _word_settings(options: dict[str, Any], given: set[str]) -> dict[str, Any]:
     settings = {name: options[name] for name in WORD_OPTIONS if name in given}
     settings["ngrams"] = _ngrams(options["ngrams"])
-    if "stop_words" in given and os.path.isfile(options["stop_words"]):
-        with open(options["stop_words"], encoding="utf-8") as file:
-            settings["stop_words"] = [word for line in file if (word := line.strip())]
+    if "stop_words" in given:
+        settings["stop_words"] = _stop_words(options["stop_words"])
     return settings
+
+
+def _stop_words(value: str) -> Any:
+    """A language, the lines of a file, or the most frequent terms."""
+    from bayleaf.analysis import top
+
+    if value.startswith("top:") and value[4:].isdecimal():
+        return top(int(value[4:]))
+    if not os.path.isfile(value):
+        return value
+    with open(value, encoding="utf-8") as file:
+        return [word for line in file if (word := line.strip())]
 
 
 def _ngrams(value: str | None) -> int | tuple[int, int]:
