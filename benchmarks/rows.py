@@ -31,6 +31,7 @@ from peers import (
     sklearn_bigrams,
     sklearn_kmers,
     sklearn_letters,
+    sklearn_svm,
     sklearn_words,
     tokenized,
     wc_words,
@@ -299,3 +300,45 @@ def classify_fasttext(bench: Bench) -> Duel:
         bench.rounds(2, 3),
         megabytes=test.megabytes,
     )
+
+
+# Tuned
+
+
+class Default:
+    """`NaiveBayes()` as a learner: one fit, tuning included."""
+
+    def __init__(self) -> None:
+        from bayleaf import NaiveBayes
+
+        self.model = NaiveBayes()
+
+    def learn(self, texts: list[str], labels: list[str]) -> None:
+        self.model.fit(texts, labels)
+
+    def predict(self, texts: list[str]) -> Any:
+        return self.model.predict(texts)
+
+
+def race_to_tune(bench: Bench, name: str) -> Duel:
+    corpus = bench.source(f"{name}.train").read()
+    return race(
+        lambda: learning(Default, corpus),
+        lambda: learning(sklearn_svm, corpus),
+        bench.rounds(1, 3),
+        megabytes=corpus.megabytes,
+    )
+
+
+@row(
+    "tuned-imdb", "NaiveBayes().fit, imdb", "tf-idf (1, 2) + LinearSVC", at_most(1 / 5, 1 / 20), group="tuned"
+)
+def tuned_imdb(bench: Bench) -> Duel:
+    return race_to_tune(bench, "imdb")
+
+
+@row(
+    "tuned-20ng", "NaiveBayes().fit, 20ng", "tf-idf (1, 2) + LinearSVC", at_most(1 / 5, 1 / 20), group="tuned"
+)
+def tuned_20ng(bench: Bench) -> Duel:
+    return race_to_tune(bench, "20ng")

@@ -1,12 +1,15 @@
 //! The core of bayleaf: text to tokens, tokens to integer counts, counts and weights to scores.
 
 mod analyze;
+mod bags;
 mod characters;
 mod counts;
 mod cut;
 mod export;
+mod features;
 mod letters;
 mod lexicon;
+mod loo;
 mod memory;
 mod normalize;
 mod numbering;
@@ -18,3 +21,5 @@ mod rows;
 mod score;
 mod tally;
 mod tokenize;
+mod tune;
+mod tuned;

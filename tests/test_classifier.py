@@ -330,11 +330,6 @@ def test_a_column_of_missing_values_says_nothing() -> None:
     )
 
 
-def test_only_the_textbook_is_there_to_be_tuned() -> None:
-    with pytest.raises(ValueError, match="`tuning` can only be None in this version, got 'auto'"):
-        NaiveBayes(tuning="auto").fit(TEXTS, LABELS)  # type: ignore[arg-type]
-
-
 def test_fitting_again_forgets_what_was_there() -> None:
     model = NaiveBayes().fit(MAIL, LABELS)
     model.fit(TEXTS, LABELS)

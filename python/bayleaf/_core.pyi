@@ -7,7 +7,18 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Analyzer", "NotLearned", "Scorer", "Tally", "__version__", "porter"]
+__all__ = [
+    "Analyzer",
+    "Features",
+    "NotLearned",
+    "Rows",
+    "Scorer",
+    "Tally",
+    "Tuned",
+    "__version__",
+    "leave_one_out",
+    "porter",
+]
 
 __version__: str
 
@@ -87,3 +98,86 @@ class Scorer:
 
     def parts(self, text: str | builtins.bytes) -> list[tuple[str, int, int, int]]:
         """The terms of a text: name, index (-1 if it was never learned), start and end."""
+
+@final
+class Rows:
+    """Documents as rows of terms, read once."""
+
+    @staticmethod
+    def read(tally: Tally, documents: Any, nodes: NDArray[np.uint32], threads: int) -> Rows:
+        """Which of the terms at `nodes` each document holds, and how often."""
+
+    @property
+    def nonzeros(self) -> int:
+        """How many pairs of a document and a term there are."""
+
+    @property
+    def lengths(self) -> NDArray[np.uint32]:
+        """How many tokens each document has, of whatever terms."""
+
+    def arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
+        """The end of each row, its terms, and how often each occurs."""
+
+    def holders(self, documents: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """How many of these documents hold each term."""
+
+    def counts(
+        self,
+        documents: NDArray[np.uint32],
+        labels: NDArray[np.uint32],
+        classes: int,
+        place: NDArray[np.uint32],
+        terms: int,
+    ) -> NDArray[np.uint32]:
+        """How many of these documents of each class hold each term, renumbered by `place`."""
+
+@final
+class Features:
+    """Documents, each left out of the counts, as sums over terms: what weights of terms are fitted on."""
+
+    def __new__(
+        cls,
+        views: list[tuple[Rows, NDArray[np.uint32], NDArray[np.uint32], float]],
+        documents: NDArray[np.uint32],
+        labels: NDArray[np.uint32],
+        leave_out: bool,
+        threads: int,
+    ) -> Features: ...
+    @property
+    def nonzeros(self) -> int:
+        """How many pairs of a document and a term there are."""
+
+    def slope(
+        self, weights: NDArray[np.float64], bias: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        """The mean log loss, and its gradient in the weights and in the biases."""
+
+    def curvature(self, weights: NDArray[np.float64], bias: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The diagonal of the Hessian of the summed loss, roughly for more than two classes."""
+
+    def loss(self, weights: NDArray[np.float64], bias: NDArray[np.float64]) -> float:
+        """The mean log loss."""
+
+    def group_scores(self, group: NDArray[np.uint8], groups: int) -> NDArray[np.float64]:
+        """Documents x groups x classes: the scores if every term of the group had the weight 1."""
+
+@final
+class Tuned:
+    """Earned weights: texts to scores."""
+
+    def __new__(cls, tally: Tally, nodes: NDArray[np.uint32], weights: NDArray[np.float64]) -> Tuned: ...
+    def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
+        """One row of scores a document, one column a class."""
+
+    def parts(self, text: str | builtins.bytes) -> list[tuple[str, int, int, int]]:
+        """The terms of a text: name, row of the weights (-1 if it has none), start and end."""
+
+def leave_one_out(
+    tally: Tally,
+    documents: Any,
+    nodes: NDArray[np.uint32],
+    labels: NDArray[np.uint32],
+    facts: dict[str, Any],
+    threads: int,
+) -> NDArray[np.float64]:
+    """The log likelihoods of documents, each left out of the counts; NaN for one that is not part of them."""

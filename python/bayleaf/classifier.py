@@ -14,14 +14,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 
 from bayleaf import decisions, tabular
-from bayleaf.events import check_threads
+from bayleaf.events import check_choice, check_threads
 from bayleaf.explain import Explanation
 from bayleaf.inputs import as_given, columns_of, named_views
 from bayleaf.labels import Label, as_array
+from bayleaf.leave_out import Suspect
 from bayleaf.model import Model
 from bayleaf.tally import Floats
+from bayleaf.tuning import TUNINGS, Tuning
 from bayleaf.views import View
 
+FEW = 30
+"""Of fewer texts, weights are not fitted by themselves: most terms are in one of them only."""
 MOST_ROWS = 1 << 26
 """Weights are counted as repetitions, at most so many."""
 
@@ -32,15 +36,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     | parameter | values | meaning |
     |---|---|---|
     | `views` | None, a view, list of views, mapping from column to view or views | how to look at X |
-    | `alpha` | number >= 0 | smoothing: 1 is Laplace's, less is Lidstone's, 0 is maximum likelihood |
+    | `alpha` | number >= 0, "auto" | smoothing: 1 is Laplace's, less is Lidstone's, 0 is maximum likelihood |
     | `priors` | "empirical", "uniform", mapping from class to probability | the classes before looking |
     | `unseen` | "ignore", "smooth" | what a term or category says that was never learned |
     | `costs` | None, {true: {answer: cost}}, matrix | answer what costs least, not what is most probable |
     | `thresholds` | None, mapping from class to probability | answer a class only if it reaches so much |
-    | `tuning` | None | the textbook: nothing is fitted on top of the counts |
+    | `tuning` | "auto", "terms", "views", "temperature", None | how texts are weighed; None is the textbook |
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
 
-    Without `views`, a sequence of strings is looked at as words and pairs of words, each column of a table
+    `fit` weighs the evidence of texts by documents left out of the counts (`Model.tune`), so that the
+    probabilities can be trusted; fewer than 30 documents, and tables, stay as counted. `partial_fit` and
+    `forget` count only; `retune` weighs anew. `alpha="auto"` predicts documents best that are left out; with
+    weights of terms or views it is 0.5.
+
+    Without `views`, a sequence of strings is looked at as words and pairs of words, and as letters 3 to 5 as
+    well if they are short (fewer than 60 words on average) and there are 30 or more, each column of a table
     by what is in it: categories and booleans as `category()`, strings as `category()` if at most half of them
     are different and as words if not, numbers as `normal()`. One view is for all columns. `views_` shows all.
     Missing values (None, NaN, NaT) are left out of the sum. `alpha`, `priors`, `unseen`, `costs` and
@@ -64,7 +74,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         unseen: str = "ignore",
         costs: Any = None,
         thresholds: Any = None,
-        tuning: None = None,
+        tuning: Tuning | None = "auto",
         threads: int | None = None,
     ) -> None:
         self.views = views
@@ -88,7 +98,27 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from X and y alone, whatever was learned before."""
-        return self._start(X, y, None, sample_weight)
+        self._start(X, y, None, sample_weight)
+        rows, labels = self._examples(X, y, sample_weight)
+        if self.alpha == "auto" and self.tuning in (None, "temperature"):
+            self.model_.choose_alpha(rows, labels)
+        if self.tuning not in (None, "auto") or (self.tuning == "auto" and len(labels) >= FEW):
+            self.model_.tune(rows, labels, self.tuning)
+        return self
+
+    def retune(self, X: Any, y: Any) -> Self:
+        """Weigh the evidence anew, on documents that were learned: all of them at best."""
+        model = self._ready()
+        model.tune(*self._examples(X, y, None), self.tuning)
+        return self
+
+    def loo_log_joint(self, X: Any, y: Any, groups: Any = None) -> Floats:
+        """log P(row, class) of rows that were learned, each under the counts without it or its group."""
+        return self._ready().loo_log_joint(*self._examples(X, y, None), groups)
+
+    def suspects(self, X: Any, y: Any, least: float = 0.0) -> list[Suspect]:
+        """The rows whose label the others contradict, most first: perhaps they are mislabeled."""
+        return self._ready().suspects(*self._examples(X, y, None), least)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from X and y as well; naming the `classes` closes their set, otherwise new ones may come."""
@@ -115,7 +145,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
 
     def _start(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         if self.tuning is not None:
-            raise ValueError(f"`tuning` can only be None in this version, got {self.tuning!r}.")
+            check_choice("tuning", self.tuning, [*TUNINGS, "None"])
         labels = _checked_labels(y)
         if len(labels) == 0:
             raise ValueError("There is nothing to learn: y has no labels. Give at least one row.")
@@ -123,8 +153,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
             self.__dict__.pop(name, None)
         columns = self._columns(X, reset=True)
         views = self._chosen_views(columns)
-        settings = {"alpha": self.alpha, "priors": self.priors, "unseen": self.unseen}
-        model = Model(views, classes=classes, threads=self.threads, **settings)
+        model = Model(views, classes=classes, threads=self.threads, **self._settings(1.0))
         model.learn(*_repeated(columns, labels, sample_weight))
         self.views_, self.model_ = views, model
         return self._refreshed()
@@ -133,15 +162,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         self.classes_ = as_array(self.model_.classes)
         return self
 
+    def _settings(self, automatic: float) -> dict[str, Any]:
+        alpha = automatic if self.alpha == "auto" else self.alpha
+        return {"alpha": alpha, "priors": self.priors, "unseen": self.unseen}
+
     def _ready(self) -> Model:
         """The model, with the settings of now."""
         if "model_" not in self.__dict__:
             check_is_fitted(self)
         model = self.model_
-        settings = {"alpha": self.alpha, "priors": self.priors, "unseen": self.unseen}
+        settings = self._settings(model.alpha)
         changed = {name: value for name, value in settings.items() if np.any(getattr(model, name) != value)}
         if changed:
             model.configure(**changed)
+        if self.tuning is None and model.judgement is not None:
+            model.drop_judgement()
         model.threads = check_threads(self.threads)
         return model
 
@@ -156,7 +191,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
             if views is None or isinstance(views, View):
                 return tabular.views_for(views, list(X), list(X.values()))
             return as_given(named_views(views))
-        return as_given(named_views([tabular.TEXT] if views is None else views))
+        return as_given(named_views(self._text_views(X) if views is None else views))
+
+    def _text_views(self, X: Any) -> list[View]:
+        """Words and pairs, and letters of short texts if weights set right what they count twice."""
+        return tabular.text_views(X, FEW if self.tuning in ("auto", "views", "terms") else None)
 
     def _columns(self, X: Any, reset: bool) -> Any:
         """X as one column of texts, or as a mapping of columns that agrees with what was learned."""
@@ -275,6 +314,7 @@ def load(
     views: Any = as_given(model.views)
     kept = {name: _restored(model.notes.get(name)) for name in ("costs", "thresholds")}
     settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
+    settings["tuning"] = None if model.judgement is None else model.judgement.level
     found = NaiveBayes(views, threads=threads, **settings, **kept)
     found.views_, found.model_ = views, model
     if isinstance(views, dict):

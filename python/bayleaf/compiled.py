@@ -11,9 +11,13 @@ from bayleaf import events
 from bayleaf.events import Priors, Unseen
 from bayleaf.explain import Part
 from bayleaf.inputs import NamedViews
+from bayleaf.judgement import Judgement
 from bayleaf.labels import Label, as_array
+from bayleaf.scoring import Scorer
 from bayleaf.tables import Tally
-from bayleaf.tally import Classes, Floats
+from bayleaf.tally import Classes, Floats, TextTally
+from bayleaf.tuned import TunedScorer
+from bayleaf.views import TextView
 
 
 class Settings(Protocol):
@@ -22,6 +26,7 @@ class Settings(Protocol):
     alpha: float
     priors: Priors
     unseen: Unseen
+    judgement: Judgement | None
 
     @property
     def classes(self) -> list[Label]:
@@ -41,19 +46,20 @@ class Compiled:
         self.labels = as_array(settings.classes)
         self.names = [name for name, _ in views]
         self.kinds = [f"{name}: {view.kind}" if name else view.kind for name, view in views]
-        both = zip(views, tallies, strict=True)
-        self.scorers = [
-            view.compile(tally, order, settings.alpha, settings.unseen) for (_, view), tally in both
-        ]
-        self.log_prior = _log_prior(views, settings)
+        judged = settings.judgement
+        self.temperature = 1.0 if judged is None else judged.temperature
+        self.scorers = _scorers(views, tallies, order, settings)
+        self.log_prior = self.temperature * _log_prior(views, settings)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
-        self.bias: Floats = np.sum([scorer.bias for scorer in self.scorers], axis=0)
+        self.bias: Floats = self.temperature * np.sum([scorer.bias for scorer in self.scorers], axis=0)
 
     def log_joint(self, columns: list[Any], threads: int) -> Floats:
         """The log likelihoods of all views, and the prior."""
         scores = self.scorers[0].scores(columns[0], threads)
         for scorer, column in zip(self.scorers[1:], columns[1:], strict=True):
             scores += scorer.scores(column, threads)
+        if self.temperature != 1:
+            scores *= self.temperature
         scores += self.log_prior
         return scores
 
@@ -66,11 +72,30 @@ class Compiled:
             zip(texts, np.cumsum([0, *(len(text) + 1 for text in texts.values())]).tolist(), strict=False)
         )
         parts = [
-            Part(piece.term, starts[name] + piece.start, starts[name] + piece.end, kind, piece.scores)
+            Part(
+                piece.term,
+                starts[name] + piece.start,
+                starts[name] + piece.end,
+                kind,
+                self.temperature * piece.scores,
+            )
             for name, kind, scorer, column in zip(self.names, self.kinds, self.scorers, columns, strict=True)
             for piece in scorer.parts(column, name)
         ]
         return "\n".join(texts.values()), parts
+
+
+def _scorers(views: NamedViews, tallies: Sequence[Tally], order: Classes, settings: Settings) -> list[Scorer]:
+    """The textbook's weights, or those that were earned."""
+    judged = settings.judgement
+    if judged is None or not judged.views:
+        both = zip(views, tallies, strict=True)
+        return [view.compile(tally, order, settings.alpha, settings.unseen) for (_, view), tally in both]
+    return [
+        TunedScorer(tally, view.selection.of(tally.counts(order)), own)
+        for (_, view), tally, own in zip(views, tallies, judged.views, strict=True)
+        if isinstance(view, TextView) and isinstance(tally, TextTally)
+    ]
 
 
 def _log_prior(views: NamedViews, settings: Settings) -> Floats:
@@ -80,4 +105,13 @@ def _log_prior(views: NamedViews, settings: Settings) -> Floats:
     ):
         return np.zeros(len(settings.classes))
     documents = np.array(list(settings.class_documents.values()), np.float64)
-    return events.log_prior(settings.priors, settings.classes, documents)
+    prior = events.log_prior(settings.priors, settings.classes, documents)
+    judged = settings.judgement
+    if judged is None or not judged.views:
+        return prior
+    biases = judged.biases(settings.class_documents)
+    if settings.priors == "empirical":
+        return biases
+    with np.errstate(divide="ignore"):
+        biases += prior - np.log(np.maximum(documents, 0.5) / max(documents.sum(), 1))
+    return biases

@@ -135,11 +135,7 @@ def _bernoulli_likelihood(counts: ClassCounts, n: Floats, absent: Floats, smooth
 
 def complement(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bool) -> Linear:
     """A class is what the other classes together are not (Rennie et al. 2003)."""
-    if alpha == 0:
-        raise ValueError(
-            "`alpha` must be above 0 for the complement model, got 0: a term of one class only would "
-            "decide everything. Use a small number such as 1e-3."
-        )
+    check_complement_alpha(alpha)
     mass, scale = _mass(counts, tf)
     total = counts.by_class(mass)
     of_term = counts.by_term(mass)
@@ -240,6 +236,15 @@ def check_threads(threads: Any) -> int:
             f"`threads` must be a whole number >= 1, or None for all processors, got {threads!r}."
         )
     return threads
+
+
+def check_complement_alpha(alpha: float) -> None:
+    """Raise if `alpha` is 0."""
+    if alpha == 0:
+        raise ValueError(
+            "`alpha` must be above 0 for the complement model, got 0: a term of one class only would "
+            "decide everything. Use a small number such as 1e-3."
+        )
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:

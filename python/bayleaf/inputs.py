@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bayleaf.tally import length_of
-from bayleaf.views import View
+from bayleaf.views import View, Words
 
 Views = View | Sequence[View] | Mapping[str, View | Sequence[View]]
 NamedViews = Sequence[tuple[str, View]]
@@ -73,6 +73,18 @@ def read_row(views: NamedViews, x: Any) -> list[Any]:
     return read(views, {name: [x[name]] for name in columns_of(views) if name in names})
 
 
+def rows_of(views: NamedViews, X: Any, rows: Sequence[int]) -> Any:
+    """Some rows of X."""
+    if views[0][0] == WHOLE:
+        return _taken(X, rows)
+    return {name: _taken(X[name], rows) for name in columns_of(views)}
+
+
+def _taken(column: Any, rows: Sequence[int]) -> list[Any]:
+    values = column.to_list() if hasattr(column, "to_list") else list(column)
+    return [values[row] for row in rows]
+
+
 def columns_of(views: NamedViews) -> list[str]:
     """The columns that the views look at."""
     return list(dict.fromkeys(name for own, view in views for name in view.columns or (own,)))
@@ -97,3 +109,14 @@ def column_names(X: Any) -> list[Any]:
             f"The views name columns, so X must be a table with named columns, got {type(X).__name__}."
         )
     return list(names)
+
+
+def needs_normalizer(settings: Mapping[str, Any]) -> bool:
+    """Whether a view with these settings was learned with a function of the user's."""
+    functions = [settings.get("tokenizer"), settings.get("normalization")]
+    return any(isinstance(each, Mapping) and each.get("function") is not None for each in functions)
+
+
+def normalizers_of(views: NamedViews) -> list[Callable[[str], str | None] | None]:
+    """The user's function of each view that has one."""
+    return [view.functions if isinstance(view, Words) else None for _, view in views]

@@ -16,14 +16,16 @@ from bayleaf.compiled import Compiled
 from bayleaf.events import Priors, Unseen
 from bayleaf.explain import Explanation
 from bayleaf.inputs import WHOLE, Views
+from bayleaf.judgement import Judgement
 from bayleaf.labels import Label, Labels, as_list
 from bayleaf.table_views import view_from_dict
 from bayleaf.tables import NotCounted, Tally
 from bayleaf.tally import Classes, Floats, length_of
-from bayleaf.views import View, Words, words
+from bayleaf.tuning import Tunable
+from bayleaf.views import View, words
 
 
-class Model:
+class Model(Tunable):
     """Naive Bayes on texts and tables: learns by counting, forgets by subtracting, explains by addition.
 
     | argument | values | meaning |
@@ -58,6 +60,7 @@ class Model:
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
         self.threads = events.check_threads(threads)
+        self.judgement: Judgement | None = None
         self._compiled: Compiled | None = None
         self.configure()
 
@@ -113,6 +116,8 @@ class Model:
             (name, each.configured(**settings) if i in chosen else each)
             for i, (name, each) in enumerate(self.views)
         ]
+        if (views, alpha, unseen) != (self.views, self.alpha, self.unseen):
+            self.judgement = None
         self.views, self.alpha, self.priors, self.unseen = views, alpha, priors, unseen
         self._compiled = None
         return self
@@ -207,10 +212,10 @@ class Model:
 
     def copy(self) -> Model:
         """The same model, to be changed on its own."""
-        return _unpickled(self.to_bytes(), _normalizers(self.views), self.threads)
+        return _unpickled(self.to_bytes(), inputs.normalizers_of(self.views), self.threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.to_bytes(), _normalizers(self.views), self.threads)
+        return _unpickled, (self.to_bytes(), inputs.normalizers_of(self.views), self.threads)
 
     def _input(self, X: Any, y: Any, labels: Labels, grow: bool = True) -> tuple[list[Any], Classes]:
         columns = inputs.read(self.views, X)
@@ -294,7 +299,11 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """The model as a file would hold it; equal counts and settings give equal bytes."""
-        return storage.pack(self._settings(), [tally.counts(self._order).arrays for tally in self._tallies])
+        counts = [tally.counts(self._order) for tally in self._tallies]
+        arrays = [own.arrays for own in counts]
+        if self.judgement is not None:
+            arrays = self.judgement.beside(counts)
+        return storage.pack(self._settings(), arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, completely or not at all."""
@@ -312,6 +321,7 @@ class Model:
             "priors": priors,
             "unseen": self.unseen,
             **({"notes": self.notes} if self.notes else {}),
+            **({} if self.judgement is None else {"judgement": self.judgement.to_dict()}),
         }  # fmt: skip
 
     @classmethod
@@ -344,7 +354,7 @@ class Model:
         with storage.reading(origin):
             both = zip(settings["views"], normalizers, strict=True)
             views = [
-                (name, view_from_dict(view, fn if _needs_normalizer(view) else None))
+                (name, view_from_dict(view, fn if inputs.needs_normalizer(view) else None))
                 for (name, view), fn in both
             ]
             priors: Any = settings["priors"]
@@ -358,6 +368,8 @@ class Model:
             model._labels.number(settings["classes"])
             model._labels.closed = settings["closed"]
             model._documents = np.array(settings["documents"], np.int64)
+            if "judgement" in settings:
+                model.judgement = Judgement.from_dict(settings["judgement"], arrays)
             model._tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
             model.notes = dict(settings.get("notes", {}))
             model._check_restored(settings, arrays)
@@ -373,15 +385,6 @@ class Model:
         for own in arrays:
             if own["class_documents"].tolist() != self._documents.tolist():
                 raise ValueError("the views have counted different documents")
-
-
-def _needs_normalizer(view: Mapping[str, Any]) -> bool:
-    functions = [view.get("tokenizer"), view.get("normalization")]
-    return any(isinstance(each, Mapping) and each.get("function") is not None for each in functions)
-
-
-def _normalizers(views: list[tuple[str, View]]) -> list[Callable[[str], str | None] | None]:
-    return [view.functions if isinstance(view, Words) else None for _, view in views]
 
 
 def _unpickled(data: bytes, normalizers: list[Callable[[str], str | None] | None], threads: int) -> Model:

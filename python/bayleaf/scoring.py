@@ -92,10 +92,10 @@ class TextScorer:
         candidates = self.counts.term[self.counts.class_ == chosen].astype(np.intp)
         rows = self.weights.finite.rows(self.counts, candidates)
         names = self.counts.term_names
-        return [(names[candidates[i]], odds) for i, odds in _best(rows, chosen, n)]
+        return [(names[candidates[i]], odds) for i, odds in best_rows(rows, chosen, n)]
 
 
-def _best(rows: Floats, chosen: int, n: int) -> list[tuple[int, float]]:
+def best_rows(rows: Floats, chosen: int, n: int) -> list[tuple[int, float]]:
     """The rows that favor a class most, with their log odds against the mean of the others."""
     others = np.delete(rows, chosen, axis=1)
     odds = rows[:, chosen] - (others.mean(axis=1) if others.shape[1] else 0.0)
@@ -104,7 +104,7 @@ def _best(rows: Floats, chosen: int, n: int) -> list[tuple[int, float]]:
 
 def top_rows(names: Sequence[str], rows: Floats, chosen: int, n: int) -> list[tuple[str, float]]:
     """The names whose rows favor a class most, with their log odds against the mean of the others."""
-    return [(names[i], odds) for i, odds in _best(rows, chosen, n)]
+    return [(names[i], odds) for i, odds in best_rows(rows, chosen, n)]
 
 
 def as_text(value: Any) -> str:

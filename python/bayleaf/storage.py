@@ -53,7 +53,7 @@ def _checksum(settings: dict[str, Any], tensors: Arrays) -> int:
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype == np.float64:
+    if array.dtype.kind == "f":
         return array
     most = int(array.max()) if array.size else 0
     return array.astype(np.min_scalar_type(most), copy=False)
@@ -116,7 +116,14 @@ def _settings(metadata: dict[str, Any], origin: str) -> dict[str, Any]:
     return dict(settings)
 
 
-_TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F64": np.float64}
+_TYPES = {
+    "U8": np.uint8,
+    "U16": np.uint16,
+    "U32": np.uint32,
+    "U64": np.uint64,
+    "F32": np.float32,
+    "F64": np.float64,
+}
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,11 +11,27 @@ from numpy.typing import NDArray
 
 from bayleaf.columns import as_list, is_missing, is_numeric
 from bayleaf.table_views import CountsView, category, counts, normal
-from bayleaf.views import View, words
+from bayleaf.views import View, chars, words
 
 TEXT = words(ngrams=2)
 """How texts are looked at if nothing is said: words and pairs of words."""
+LETTERS = chars(3, 5)
+SHORT = 60
+"""Texts of fewer words on average are looked at as letters, too (measured in docs/tuning.md)."""
+WORD = re.compile(r"\w+")
 SAMPLE = 100
+
+
+def text_views(texts: Any, fewest: int | None) -> list[View]:
+    """How texts are looked at; from `fewest` on, short ones (judged by 2,000 of them) as letters as well."""
+    if fewest is None or len(texts) < fewest:
+        return [TEXT]
+    step = -(-len(texts) // 2000)
+    some = as_list(texts[::step] if isinstance(texts, list | tuple) else texts, "X")
+    some = some if isinstance(texts, list | tuple) else some[::step]
+    shown = [text if isinstance(text, str) else str(text, "utf-8", "replace") for text in some]
+    mean = sum(len(WORD.findall(text)) for text in shown) / len(shown)
+    return [TEXT, LETTERS] if mean < SHORT else [TEXT]
 
 
 def is_table(X: Any) -> bool:

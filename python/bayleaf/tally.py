@@ -162,6 +162,21 @@ class TextTally:
         places = {name: counts.arrays[name] for name in ("class_ends", "term")}
         return self._core.scorer(value, *_silenced(counts, {**places, **linear}))
 
+    def rows(self, column: Any, nodes: NDArray[Any], threads: int) -> _core.Rows:
+        """Which of the terms at these nodes each document holds, and how often."""
+        return _core.Rows.read(self._core, as_documents(column), nodes.astype(np.uint32), threads)
+
+    def leave_one_out(
+        self, column: Any, counts: ClassCounts, labels: Classes, facts: dict[str, Any], threads: int
+    ) -> Floats:
+        """The log likelihood of each document without itself; NaN if it was not counted with its label."""
+        documents, nodes = as_documents(column), counts.nodes.astype(np.uint32)
+        return _core.leave_one_out(self._core, documents, nodes, labels, facts, threads)
+
+    def tuned(self, nodes: NDArray[Any], weights: Floats) -> _core.Tuned:
+        """Freeze earned weights, one row for each term at these nodes."""
+        return _core.Tuned(self._core, nodes.astype(np.uint32), np.ascontiguousarray(weights))
+
 
 def _silenced(
     counts: ClassCounts, linear: dict[str, NDArray[Any] | None]

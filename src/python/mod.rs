@@ -2,6 +2,7 @@
 
 mod documents;
 mod functions;
+mod tune;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -488,6 +489,8 @@ fn porter(words: Vec<String>) -> Vec<String> {
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::tune::{PyFeatures, PyRows, PyTuned, leave_one_out};
     #[pymodule_export]
     use super::{Analyzer, NotLearned, PyScorer, PyTally, porter};
 

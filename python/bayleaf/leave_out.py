@@ -1,0 +1,130 @@
+"""Exact leave-one-out scores: each document under the counts without itself, in one pass over the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayleaf import events
+from bayleaf.events import Priors, Unseen
+from bayleaf.inputs import NamedViews
+from bayleaf.labels import Label
+from bayleaf.tables import Tally
+from bayleaf.tally import ClassCounts, Classes, Floats, TextTally
+from bayleaf.views import TextView
+
+LIMIT = 1e5
+"""Log odds beyond this are as good as infinite."""
+
+
+class Suspect(NamedTuple):
+    """A document whose label the others contradict: its row, its label, theirs, and their log odds."""
+
+    row: int
+    label: Label
+    suggested: Label
+    log_odds: float
+
+
+def log_likelihood(
+    view: TextView, tally: TextTally, order: Classes, column: Any, labels: Classes,
+    alpha: float, unseen: Unseen, threads: int,
+) -> Floats:  # fmt: skip
+    """Of each document under the counts of one view without it."""
+    counts = view.selection.of(tally.counts(order))
+    alpha = alpha if view.alpha is None else view.alpha
+    if view.event == "complement":
+        events.check_complement_alpha(alpha)
+    facts = {
+        "event": view.event,
+        "tf": view.tf,
+        "alpha": alpha,
+        "smooth": unseen == "smooth",
+        "all_terms": not len(counts.dropped),
+        "documents": _dense(counts, counts.documents).astype(np.uint32).ravel(),
+        "mass": _dense(counts, _mass(counts, view.tf)).ravel(),
+        "class_documents": counts.class_documents,
+    }
+    return tally.leave_one_out(column, counts, labels, facts, threads)
+
+
+def _mass(counts: ClassCounts, tf: str) -> Floats:
+    return {"count": counts.occurrences, "binary": counts.documents}.get(tf, counts.shares)
+
+
+def _dense(counts: ClassCounts, cells: Floats) -> Floats:
+    return counts.rows(np.arange(counts.n_terms), cells)
+
+
+def log_priors(
+    views: NamedViews, priors: Priors, documents: Mapping[Label, int], labels: Classes, closed: bool
+) -> Floats:
+    """The prior of the classes without each document; a class that was only it is gone."""
+    names = list(documents)
+    counts = np.array(list(documents.values()), np.float64)
+    rows = np.empty((len(labels), len(names)))
+    for label in np.unique(labels).tolist():
+        left = counts.copy()
+        left[label] -= 1
+        row = np.full(len(names), -np.inf)
+        there = np.ones(len(names), bool) if closed else left > 0
+        if left.sum() > 0:
+            row[there] = _log_prior(views, priors, [names[i] for i in np.flatnonzero(there)], left[there])
+        rows[labels == label] = row
+    return rows
+
+
+def _log_prior(views: NamedViews, priors: Priors, names: list[Label], documents: Floats) -> Floats:
+    if priors == "empirical" and all(getattr(view, "event", "") == "complement" for _, view in views):
+        return np.zeros(len(names))
+    return events.log_prior(priors, names, documents)
+
+
+def texts_only(tallies: list[Tally]) -> bool:
+    """Whether every view looks at text, so that one pass is enough."""
+    return all(isinstance(tally, TextTally) for tally in tallies)
+
+
+def temperature(joint: Floats, labels: Classes) -> tuple[float, float]:
+    """The factor of the scores that predicts the labels best, and the mean log loss then.
+
+    The loss is convex in the factor; its logarithm is found by golden section.
+    """
+    highest = joint.max(axis=1, keepdims=True)
+    highest[~np.isfinite(highest)] = 0
+    odds = np.clip(joint - highest, -LIMIT, 0.0)
+    truth = odds[np.arange(len(labels)), labels]
+
+    def loss(log: float) -> float:
+        factor = np.exp(log)
+        return float(np.mean(np.log(np.exp(factor * odds).sum(axis=1)) - factor * truth))
+
+    low, high, golden = -12.0, 3.0, (np.sqrt(5) - 1) / 2
+    inner = [high - golden * (high - low), low + golden * (high - low)]
+    values = [loss(each) for each in inner]
+    while high - low > 1e-4:
+        if values[0] <= values[1]:
+            high, inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = high - golden * (high - low)
+            values[0] = loss(inner[0])
+        else:
+            low, inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = low + golden * (high - low)
+            values[1] = loss(inner[1])
+    middle = (low + high) / 2
+    return float(np.exp(middle)), loss(middle)
+
+
+def suspects(posterior: Floats, labels: Classes, names: list[Label], least: float) -> list[Suspect]:
+    """The documents whose own label is contradicted, the most contradicted first."""
+    rows = np.arange(len(labels))
+    own = posterior[rows, labels].copy()
+    others = posterior.copy()
+    others[rows, labels] = -np.inf
+    best = others.argmax(axis=1)
+    with np.errstate(invalid="ignore"):
+        odds = np.clip(np.nan_to_num(others[rows, best] - own, nan=0.0, posinf=LIMIT), -LIMIT, LIMIT)
+    found = [i for i in np.argsort(-odds, kind="stable").tolist() if odds[i] > least]
+    return [Suspect(i, names[labels[i]], names[best[i]], float(odds[i])) for i in found]

@@ -1,0 +1,304 @@
+"""Earned weights: fitted on documents left out of the counts, kept apart, and still a sum over tokens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayleaf import Model, NaiveBayes, chars, load, words
+from bayleaf.calibrate import features_of
+from bayleaf.events import log_posterior
+from bayleaf.solver import minimize
+from bayleaf.tuned import look
+from strategies import Corpus, corpora
+
+LEVELS = ["temperature", "views", "terms", "auto"]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def messages(n: int = 300, classes: int = 2, seed: int = 0) -> Corpus:
+    """Texts of words of which a few belong to a class, and most to all."""
+    random = np.random.default_rng(seed)
+    labels = [f"class {i}" for i in random.integers(classes, size=n)]
+    texts = []
+    for label in labels:
+        own = [f"{label[-1]}w{i}" for i in random.integers(12, size=random.integers(3))]
+        common = [f"common{i}" for i in random.integers(40, size=12)]
+        texts.append(" ".join(random.permutation(own + common)))
+    return texts, list(labels)
+
+
+def tuned(level: Any, classes: int = 2, **settings: Any) -> tuple[Model, Corpus]:
+    corpus = messages(classes=classes)
+    model = Model([words(ngrams=2), chars(3)], **settings).learn(*corpus)
+    return model.tune(*corpus, level), corpus
+
+
+def left_out_features(corpus: Corpus, leave_out: bool, rows: list[int]) -> Any:
+    """The features of some rows under the counts of the whole corpus."""
+    texts, labels = corpus
+    model = Model([words(ngrams=2)]).learn(texts, labels)
+    (tally,) = model._tallies
+    looked = look(tally, tally.counts(model._order), [texts[i] for i in rows], 0.5, 1)  # type: ignore[arg-type]
+    classes = model.classes
+    y = np.array([classes.index(labels[i]) for i in rows], np.uint32)
+    return features_of([looked], np.arange(len(rows), dtype=np.uint32), y, 2, leave_out), looked
+
+
+@settings(max_examples=40)
+@given(corpora(min_size=2), st.data())
+def test_the_gradient_is_that_of_the_loss(corpus: Corpus, data: st.DataObject) -> None:
+    if len(set(corpus[1])) < 2:
+        return
+    features, looked = left_out_features(corpus, True, list(range(len(corpus[0]))))
+    terms, classes = looked.counts.shape
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    weights, bias = random.normal(size=terms), random.normal(size=classes)
+    loss, slope, bias_slope = features.slope(weights, bias)
+    assert loss == pytest.approx(features.loss(weights, bias), abs=1e-5)
+    for along, there in ((np.eye(terms), slope), (np.eye(classes), bias_slope)):
+        for i, direction in enumerate(along):
+            ends = [
+                features.loss(weights + s * direction, bias) if along.shape[0] == terms and there is slope
+                else features.loss(weights, bias + s * direction)
+                for s in (-1e-3, 1e-3)
+            ]  # fmt: skip
+            assert there[i] == pytest.approx((ends[1] - ends[0]) / 2e-3, abs=2e-4)
+
+
+@settings(max_examples=40)
+@given(corpora(min_size=3))
+def test_features_of_a_document_are_those_of_counts_without_it(corpus: Corpus) -> None:
+    """By hand: log((D - own + a) / (N - own terms + aV)) times (1 + log tf) / norm, but for a constant."""
+    if len(set(corpus[1])) < 2:
+        return
+    features, looked = left_out_features(corpus, True, list(range(len(corpus[0]))))
+    if not len(looked.counts):
+        return
+    counts = looked.counts.astype(np.float64)
+    ends, terms, times = looked.rows.arrays()
+    classes = sorted(set(corpus[1]), key=lambda label: (isinstance(label, str), label))
+    found = features.group_scores(np.zeros(len(counts), np.uint8), 1)[:, 0]
+    for i, (start, end) in enumerate(zip([0, *ends.tolist()], ends.tolist(), strict=False)):
+        own, values = terms[start:end], 1 + np.log(times[start:end])
+        left = counts.copy()
+        left[own, classes.index(corpus[1][i])] -= 1
+        logs = np.log(left[own] + 0.5) - np.log(left.sum(axis=0) + 0.5 * len(counts))
+        scores = (values[:, None] * logs).sum(axis=0) / np.sqrt((values**2).sum() or 1)
+        np.testing.assert_allclose(found[i] - found[i].mean(), scores - scores.mean(), atol=1e-4)
+
+
+def test_the_solver_finds_the_foot_of_a_narrow_valley() -> None:
+    scales = np.geomspace(1, 1e3, 30)
+
+    def valley(x: Floats) -> tuple[float, Floats]:
+        off = x - np.arange(30)
+        return float((scales * off**2).sum() / 2), scales * off
+
+    at, value = minimize(valley, np.zeros(30), tolerance=1e-12, most=300)
+    np.testing.assert_allclose(at, np.arange(30), atol=1e-4)
+    assert value < 1e-6
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("level", LEVELS)
+def test_threads_do_not_change_the_judgement(level: Any, classes: int) -> None:
+    files = {tuned(level, classes, threads=threads)[0].to_bytes() for threads in (1, 2, 3)}
+    assert len(files) == 1
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("level", LEVELS)
+def test_tuning_lowers_the_log_loss_of_new_documents(level: Any, classes: int) -> None:
+    model, _ = tuned(level, classes)
+    texts, labels = messages(400, classes, seed=1)
+    place = [model.classes.index(label) for label in labels]
+
+    def loss(model: Model) -> float:
+        return float(-model.log_posterior(texts)[np.arange(len(texts)), place].mean())
+
+    textbook = model.copy().tune(*messages(classes=classes), None)
+    assert loss(model) < loss(textbook)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_parts_of_a_tuned_score_sum_to_it(level: Any) -> None:
+    model, (texts, _) = tuned(level, 3)
+    for text in [*texts[:5], "", "0w1 0w1 0w1 common3 unknown", "unknown"]:
+        found = model.explain(text)
+        total = found.log_prior + found.bias + sum(part.scores for part in found.parts)
+        np.testing.assert_allclose(total, found.log_joint, atol=1e-9)
+        np.testing.assert_allclose(found.log_joint, model.log_joint([text])[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_tuned_model_comes_back_from_its_file(level: Any, tmp_path: Path) -> None:
+    model, (texts, _) = tuned(level, 3)
+    model.save(tmp_path / "model.bayleaf")
+    back = Model.load(tmp_path / "model.bayleaf")
+    assert back.to_bytes() == model.to_bytes()
+    assert back.judgement is not None
+    assert back.judgement.level == model.judgement.level  # type: ignore[union-attr]
+    np.testing.assert_array_equal(back.log_joint(texts), model.log_joint(texts))
+    assert not back.stale
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_tuning_changes_no_counts_and_none_takes_it_back(level: Any) -> None:
+    model, corpus = tuned(level)
+    textbook = Model([words(ngrams=2), chars(3)]).learn(*corpus)
+    assert model.to_bytes() != textbook.to_bytes()
+    assert model.tune(*corpus, None).to_bytes() == textbook.to_bytes()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_learning_more_makes_the_judgement_stale_and_forgetting_restores_it(level: Any) -> None:
+    model, _ = tuned(level)
+    before = model.to_bytes()
+    model.learn(["0w1 something new", "a third"], ["class 0", "class 7"])
+    assert model.stale
+    if level != "temperature":
+        assert model.predict(["0w1 0w2 0w3", "1w1 1w2 1w3"]).tolist() == ["class 0", "class 1"]
+    assert model.posterior(["nothing known", "0w1 something"]).sum(axis=1) == pytest.approx([1, 1])
+    model.forget(["0w1 something new", "a third"], ["class 0", "class 7"])
+    assert model.to_bytes() == before
+
+
+def test_retuning_renews_a_stale_judgement() -> None:
+    model, (texts, labels) = tuned("terms")
+    more = [*texts, "0w1 something new"], [*labels, "class 0"]
+    stale = model.learn(more[0][-1:], more[1][-1:]).copy()
+    assert stale.stale
+    renewed = stale.retune(*more)
+    assert not renewed.stale
+    assert renewed.judgement is not None
+    assert renewed.judgement.level == "terms"
+
+
+def test_a_temperature_leaves_every_decision_as_it_was() -> None:
+    model, corpus = tuned("temperature", 4)
+    textbook = Model([words(ngrams=2), chars(3)]).learn(*corpus)
+    texts, _ = messages(200, 4, seed=2)
+    assert model.predict(texts).tolist() == textbook.predict(texts).tolist()
+    factor = model.judgement.temperature  # type: ignore[union-attr]
+    np.testing.assert_allclose(model.log_joint(texts), factor * textbook.log_joint(texts), rtol=1e-9)
+    assert 0 < factor < 1
+
+
+def test_labels_by_lot_earn_no_trust() -> None:
+    texts, labels = messages(600)
+    labels = list(np.random.default_rng(3).permutation(labels))
+    model = Model([words(ngrams=2)]).learn(texts, labels).tune(texts, labels)
+    new, _ = messages(300, seed=4)
+    assert abs(model.posterior(new) - 0.5).max() < 0.2
+
+
+def test_other_priors_shift_the_biases() -> None:
+    model, (texts, _) = tuned("terms")
+    before = model.log_joint(texts[:3])
+    share = np.array(list(model.class_documents.values())) / model.n_documents
+    shifted = model.configure(priors={"class 0": 0.9, "class 1": 0.1}).log_joint(texts[:3])
+    np.testing.assert_allclose(shifted - before, np.tile(np.log([0.9, 0.1]) - np.log(share), (3, 1)))
+
+
+def test_another_event_model_is_tempered_and_cannot_earn_weights() -> None:
+    corpus = messages()
+    model = Model([words(event="bernoulli")]).learn(*corpus)
+    assert model.tune(*corpus).judgement.level == "temperature"  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match=r"'terms' needs views of text with the plain event"):
+        model.tune(*corpus, "terms")
+    assert model.tune(*corpus).configure(event="complement").judgement is None
+
+
+def test_documents_that_were_not_learned_cannot_tune() -> None:
+    corpus = messages()
+    model = Model([words()]).learn(*corpus)
+    with pytest.raises(ValueError, match="never learned with its class"):
+        model.tune(["1w1 1w2"] * 300, ["class 0"] * 300, "views")
+    with pytest.raises(ValueError, match="`level` must be"):
+        model.tune(*corpus, "best")  # type: ignore[arg-type]
+
+
+def test_progress_is_told_in_words() -> None:
+    corpus = messages()
+    steps: list[str] = []
+    Model([words()]).learn(*corpus).tune(*corpus, "terms", progress=steps.append)
+    assert steps[0] == "documents read"
+    assert "penalty 0.1" in steps
+    assert steps[-1] == "weights of terms"
+
+
+def test_the_default_weighs_thirty_texts_or_more_and_looks_at_letters_of_short_ones() -> None:
+    texts, labels = messages()
+    model = NaiveBayes().fit(texts, labels)
+    assert model.views_ == [words(ngrams=2), chars(3, 5)]
+    assert model.model_.judgement is not None
+    few = NaiveBayes().fit(texts[:29], labels[:29])
+    assert few.views_ == [words(ngrams=2)]
+    assert few.model_.judgement is None
+    long = NaiveBayes().fit([text * 8 for text in texts], labels)
+    assert long.views_ == [words(ngrams=2)]
+
+
+def test_partial_fit_counts_only_and_retune_weighs() -> None:
+    texts, labels = messages()
+    model = NaiveBayes().partial_fit(texts[:200], labels[:200]).partial_fit(texts[200:], labels[200:])
+    assert model.model_.judgement is None
+    whole = NaiveBayes().fit(texts, labels)
+    model.retune(texts, labels)
+    np.testing.assert_array_equal(model.predict_proba(texts), whole.predict_proba(texts))
+
+
+def test_without_tuning_the_classifier_is_the_textbook() -> None:
+    texts, labels = messages()
+    model = NaiveBayes(words()).fit(texts, labels)
+    textbook = NaiveBayes(words(), tuning=None).fit(texts, labels)
+    assert abs(model.predict_proba(texts) - textbook.predict_proba(texts)).max() > 0.01
+    model.set_params(tuning=None)
+    np.testing.assert_array_equal(model.predict_proba(texts), textbook.predict_proba(texts))
+
+
+def test_a_tuned_classifier_comes_back_from_its_file(tmp_path: Path) -> None:
+    texts, labels = messages(classes=3)
+    model = NaiveBayes().fit(texts, labels)
+    model.save(tmp_path / "model.bayleaf")
+    back = load(tmp_path / "model.bayleaf")
+    assert back.tuning == model.model_.judgement.level  # type: ignore[union-attr]
+    np.testing.assert_array_equal(back.predict_proba(texts), model.predict_proba(texts))
+
+
+def test_smoothing_can_be_left_to_the_documents() -> None:
+    texts, labels = messages()
+    model = NaiveBayes(words(), alpha="auto", tuning=None).fit(texts, labels)
+    assert model.model_.alpha == Model([words()]).learn(texts, labels).choose_alpha(texts, labels).alpha
+    assert model.predict_proba(texts[:2]).shape == (2, 2)
+    with pytest.raises(ValueError, match="`tuning` must be 'temperature'"):
+        NaiveBayes(tuning="best").fit(texts, labels)  # type: ignore[arg-type]
+
+
+DATA = Path(os.environ.get("BAYLEAF_DATA", "data"))
+
+
+@pytest.mark.skipif(not (DATA / "sms.train.tsv").exists(), reason="BAYLEAF_DATA has no prepared corpora")
+@pytest.mark.parametrize(
+    ("name", "accuracy", "log_loss"), [("sms", 98.6, 0.07), ("mr", 80.5, 0.44), ("webkb", 92.5, 0.21)]
+)
+def test_real_corpora_reach_their_bars(name: str, accuracy: float, log_loss: float) -> None:
+    def read(part: str) -> Corpus:
+        lines = (DATA / f"{name}.{part}.tsv").read_text("utf-8").split("\n")
+        rows = [line.split("\t", 1) for line in lines if line]
+        return [text for _, text in rows], [label for label, _ in rows]
+
+    views = [words(ngrams=2)] if name == "webkb" else [words(ngrams=2), chars(3, 5)]
+    train, (texts, labels) = read("train"), read("test")
+    model = Model(views).learn(*train).tune(*train)
+    posterior = log_posterior(model.log_joint(texts), np.zeros(len(model.classes)))
+    place = np.array([model.classes.index(label) for label in labels])
+    assert 100 * (posterior.argmax(axis=1) == place).mean() >= accuracy
+    assert -posterior[np.arange(len(place)), place].mean() <= log_loss
