@@ -10,6 +10,7 @@ mod features;
 mod letters;
 mod lexicon;
 mod loo;
+mod matrix;
 mod memory;
 mod normalize;
 mod numbering;

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from bayleaf._core import __version__
     from bayleaf.analysis import Normalization, top
     from bayleaf.classifier import NaiveBayes, load
+    from bayleaf.counter import TextCounter
     from bayleaf.estimators import (
         BernoulliNB,
         CategoricalNB,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     )
     from bayleaf.explain import Explanation
     from bayleaf.model import Model
+    from bayleaf.presets import preset
     from bayleaf.storage import ModelFileError
     from bayleaf.table_views import bins, category, counts, flag, kernel, normal
     from bayleaf.views import bytes_, chars, words
@@ -37,6 +39,7 @@ _HOME = {
     "MultinomialNB": "estimators",
     "NaiveBayes": "classifier",
     "Normalization": "analysis",
+    "TextCounter": "counter",
     "__version__": "_core",
     "bins": "table_views",
     "bytes_": "views",
@@ -47,6 +50,7 @@ _HOME = {
     "kernel": "table_views",
     "load": "classifier",
     "normal": "table_views",
+    "preset": "presets",
     "top": "analysis",
     "words": "views",
 }
@@ -63,6 +67,7 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "Normalization",
+    "TextCounter",
     "__version__",
     "bins",
     "bytes_",
@@ -73,6 +78,7 @@ __all__ = [
     "kernel",
     "load",
     "normal",
+    "preset",
     "top",
     "words",
 ]

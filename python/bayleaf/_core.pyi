@@ -62,6 +62,9 @@ class Analyzer:
     def bytes(shortest: int, longest: int) -> Analyzer:
         """N-grams of raw bytes."""
 
+    def matrix(self, documents: Any) -> list[NDArray[Any]]:
+        """How often each term occurs in each document: names and their ends, row ends, columns, counts."""
+
     def parts(self, text: str | builtins.bytes) -> list[tuple[str, int, int]]:
         """The terms of a text, each with its start and end."""
 

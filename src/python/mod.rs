@@ -15,6 +15,7 @@ use crate::analyze::WordRules;
 use crate::cut::{self, Cut, PatternError, Tokenizer};
 use crate::export::{Arrays, Damaged, export, restore};
 use crate::lexicon::Lexicon;
+use crate::matrix::matrix;
 use crate::normalize::Normalizer;
 use crate::numbering::Frozen;
 use crate::parts::{Part, parts};
@@ -141,6 +142,19 @@ impl Analyzer {
     #[staticmethod]
     fn bytes(shortest: usize, longest: usize) -> Self {
         Self { analysis: Analysis::Bytes { shortest, longest }, normalizer: None }
+    }
+
+    /// How often each term occurs in each document, as compressed rows: names and their ends, row ends, columns, counts.
+    fn matrix<'py>(&self, py: Python<'py>, documents: Documents) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let documents = documents.get();
+        let matrix = self.run(py, |context| matrix(context, &documents))?;
+        Ok(vec![
+            matrix.names.into_pyarray(py).into_any(),
+            matrix.name_ends.into_pyarray(py).into_any(),
+            matrix.row_ends.into_pyarray(py).into_any(),
+            matrix.columns.into_pyarray(py).into_any(),
+            matrix.counts.into_pyarray(py).into_any(),
+        ])
     }
 
     /// The terms of a text with their places.
