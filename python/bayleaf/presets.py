@@ -38,7 +38,7 @@ def language() -> list[TextView]:
 
 def dna() -> list[TextView]:
     """Sequences of letters, such as genes: eight in a row, each of them once a sequence."""
-    return [bytes_(8, tf="binary", alpha=0.002)]
+    return [bytes_(8, tf="binary", alpha=0.005)]
 
 
 PRESETS: Mapping[str, Callable[[], Preset]] = {
