@@ -32,8 +32,8 @@ def mail() -> dict[str, TextView]:
 
 
 def language() -> list[TextView]:
-    """Which language a text is in: letters, one to five in a row, each n-gram once a text."""
-    return [chars(1, 5, tf="binary", alpha=0.1)]
+    """Which language a text is in: letters, one to five in a row."""
+    return [chars(1, 5, alpha=0.1)]
 
 
 def dna() -> list[TextView]:
