@@ -5,6 +5,10 @@ use std::sync::PoisonError;
 
 use crate::bags::in_threads;
 use crate::features::{BLOCKS, Features, LANES};
+use crate::lexicon::prefetch;
+
+/// How many terms ahead their rows are fetched from memory.
+const AHEAD: usize = 8;
 
 /// What one block of documents adds: its loss, the gradient of the biases, and in a buffer that of the weights.
 struct Sums {
@@ -83,7 +87,7 @@ impl Features {
             sums.loss += loss;
             sums.bias[1] += residual;
             sums.bias[0] -= residual;
-            let residual = residual as f32;
+            let residual = flushed(residual);
             for (&term, &value) in terms.iter().zip(values) {
                 sums.weights[term as usize][1] += residual * value;
             }
@@ -107,12 +111,20 @@ impl Features {
             sums.loss += softmax(&mut posterior, label);
             posterior[label] -= 1.0;
             sums.bias.iter_mut().zip(&posterior).for_each(|(sum, residual)| *sum += residual);
-            scores.iter_mut().zip(&posterior).for_each(|(s, &residual)| *s = residual as f32);
+            scores.iter_mut().zip(&posterior).for_each(|(s, &residual)| *s = flushed(residual));
             for at in self.range(document) {
                 let term = self.term[at] as usize;
                 let along = dot(self.row(term), &scores);
                 sums.weights[term][1] += self.values[at] * along + self.own[at] * scores[label];
             }
+        }
+    }
+
+    /// Ask the memory for a row that is needed soon.
+    #[inline(always)]
+    fn fetch(&self, term: usize) {
+        for at in (0..self.width).step_by(16) {
+            prefetch(&self.table, term * self.width + at);
         }
     }
 
@@ -126,15 +138,31 @@ impl Features {
     fn add_scores(&self, document: usize, weight: impl Fn(u32) -> f32, scores: &mut [f32]) {
         scores.fill(0.0);
         let mut own = 0.0;
-        for at in self.range(document) {
-            let weight = weight(self.term[at]);
-            let factor = weight * self.values[at];
-            let row = self.row(self.term[at] as usize);
-            scores.iter_mut().zip(row).for_each(|(score, log)| *score += factor * log);
-            own += weight * self.own[at];
+        let range = self.range(document);
+        let terms = &self.term[range.clone()];
+        let (values, owns) = (&self.values[range.clone()], &self.own[range]);
+        for (i, ((&term, value), own_value)) in terms.iter().zip(values).zip(owns).enumerate() {
+            if let Some(&ahead) = terms.get(i + AHEAD) {
+                self.fetch(ahead as usize);
+            }
+            let weight = weight(term);
+            let factor = weight * value;
+            let (rows, _) = self.row(term as usize).as_chunks::<LANES>();
+            let (chunks, _) = scores.as_chunks_mut::<LANES>();
+            for (chunk, row) in chunks.iter_mut().zip(rows) {
+                for lane in 0..LANES {
+                    chunk[lane] += factor * row[lane];
+                }
+            }
+            own += weight * own_value;
         }
         scores[self.labels[document] as usize] += own;
     }
+}
+
+/// A residual as float32, 0 if it is next to nothing: with numbers below 1e-38 processors take a hundred times longer.
+fn flushed(residual: f64) -> f32 {
+    if residual.abs() < 1e-12 { 0.0 } else { residual as f32 }
 }
 
 /// Eight lanes, so that every processor adds in the same order.
@@ -147,7 +175,8 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
             lanes[lane] += left[lane] * right[lane];
         }
     }
-    lanes.iter().sum()
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 /// The log loss of a score in favor of the second class, and its derivative.
