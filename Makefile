@@ -19,7 +19,7 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 $(VENV)/built: $(VENV)/installed $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[text,data,plots]"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[text,data,plots]"
 	touch $@
 
 demo: $(VENV)/built ## Train on the bundled messages, evaluate, explain one.
