@@ -240,8 +240,9 @@ impl FormTable {
         let mask = doubled.len() - 1;
         let mut old = std::mem::replace(&mut self.slots, doubled);
         old.retain(|slot| slot.value != EMPTY);
-        // Early numbers are frequent words: first in, they get the slot where one looks first.
-        old.sort_unstable_by_key(|slot| slot.value);
+        // What is dropped (the last number of all) are stop words, and early numbers are frequent words: first in,
+        // they get the slot where one looks first.
+        old.sort_unstable_by_key(|slot| slot.value.wrapping_add(1));
         for slot in old {
             let mut at = slot.hash() as usize & mask;
             while self.slots[at].value != EMPTY {
