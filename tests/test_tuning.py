@@ -302,3 +302,9 @@ def test_real_corpora_reach_their_bars(name: str, accuracy: float, log_loss: flo
     place = np.array([model.classes.index(label) for label in labels])
     assert 100 * (posterior.argmax(axis=1) == place).mean() >= accuracy
     assert -posterior[np.arange(len(place)), place].mean() <= log_loss
+
+
+def test_classes_of_a_single_document_are_found_by_their_own_words() -> None:
+    texts, labels = [f"w{i % 50} k{i}" for i in range(400)], list(range(400))
+    classifier = NaiveBayes().fit(texts, labels)
+    assert classifier.predict(texts[:20]).tolist() == labels[:20]

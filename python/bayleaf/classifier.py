@@ -26,6 +26,8 @@ from bayleaf.views import View
 
 FEW = 30
 """Of fewer texts, weights are not fitted by themselves: most terms are in one of them only."""
+FEW_OF_A_CLASS = 4
+"""Nor with fewer of each class, on average: a class of one document is empty when that is left out."""
 MOST_ROWS = 1 << 26
 """Weights are counted as repetitions, at most so many."""
 
@@ -45,9 +47,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
 
     `fit` weighs the evidence of texts by documents left out of the counts (`Model.tune`), so that the
-    probabilities can be trusted; fewer than 30 documents, and tables, stay as counted. `partial_fit` and
-    `forget` count only; `retune` weighs anew. `alpha="auto"` predicts documents best that are left out; with
-    weights of terms or views it is 0.5.
+    probabilities can be trusted; fewer than 30 documents, or 4 a class, and tables, stay as counted.
+    `partial_fit` and `forget` count only; `retune` weighs anew. `alpha="auto"` predicts documents best that
+    are left out; with weights of terms or views it is 0.5.
 
     Without `views`, a sequence of strings is looked at as words and pairs of words, and as letters 3 to 5 as
     well if they are short (fewer than 60 words on average) and there are 30 or more, each column of a table
@@ -102,7 +104,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         rows, labels = self._examples(X, y, sample_weight)
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
             self.model_.choose_alpha(rows, labels)
-        if self.tuning not in (None, "auto") or (self.tuning == "auto" and len(labels) >= FEW):
+        enough = len(labels) >= max(FEW, FEW_OF_A_CLASS * len(self.model_.classes))
+        if self.tuning not in (None, "auto") or (self.tuning == "auto" and enough):
             self.model_.tune(rows, labels, self.tuning)
         return self
 
