@@ -11,9 +11,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -150,10 +150,30 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this process on one core, where the system allows it, for a peer that has threads of its own."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
 def process_seconds(command: Sequence[str | Path]) -> float:
-    """How long a whole process takes, from start to end; if it fails, what it said last is the error."""
+    """How long a whole process takes, from start to end; if it fails, what it said last is the error.
+
+    Python may keep its bytecode, as an installed package has it, whatever this process was told.
+    """
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False, env=settings
+    )
     elapsed = time.perf_counter() - start
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[-1])

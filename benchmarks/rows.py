@@ -20,6 +20,7 @@ from measure import (
     Source,
     accuracy,
     contest,
+    one_core,
     process_seconds,
     race,
     seconds,
@@ -143,14 +144,16 @@ def learn_bigrams_sklearn(bench: Bench) -> Duel:
 def learn_words_vw(bench: Bench) -> Duel:
     source = bench.source("imdb.train")
     peer = VowpalWabbit(source.read(), bench.folder)
-    return race_to_learn(source, OUR_WORDS, peer.learn, bench.rounds(3, 7))
+    with one_core():
+        return race_to_learn(source, OUR_WORDS, peer.learn, bench.rounds(3, 7))
 
 
 @row("learn-bigrams-vw", "learn words + bigrams, imdb.train", "Vowpal Wabbit", at_least(2, 4))
 def learn_bigrams_vw(bench: Bench) -> Duel:
     source = bench.source("imdb.train")
     peer = VowpalWabbit(source.read(), bench.folder, bigrams=True)
-    return race_to_learn(source, OUR_BIGRAMS, peer.learn, bench.rounds(3, 7))
+    with one_core():
+        return race_to_learn(source, OUR_BIGRAMS, peer.learn, bench.rounds(3, 7))
 
 
 @row("classify-one", "classify one review, in process", "scikit-learn", at_least(40, 100))
@@ -269,12 +272,13 @@ def classify_vw(bench: Bench) -> Duel:
     corpus, model = bench.source("imdb.train").read(), bench.folder / "model.vw"
     peer = VowpalWabbit(corpus, bench.folder)
     peer.learn_and_keep(model)
-    return race(
-        partial(classifying, corpus, corpus),
-        lambda: peer.predict(model),
-        bench.rounds(3, 7),
-        megabytes=corpus.megabytes,
-    )
+    with one_core():
+        return race(
+            partial(classifying, corpus, corpus),
+            lambda: peer.predict(model),
+            bench.rounds(3, 7),
+            megabytes=corpus.megabytes,
+        )
 
 
 def classifying(train: Corpus, test: Corpus) -> float:
