@@ -38,6 +38,8 @@ def test_a_column_is_the_same_in_every_library() -> None:
     ("view", "column", "message"),
     [
         (normal(), ["a"], "The column 'c' of X has 'a' in row 0, which is not a number"),
+        (category(), ["a", ["b"]], r"The column 'c' of X has \['b'\] in row 1, which is not one value"),
+        (flag(), [{}], "The column 'c' of X has {} in row 0, which is not one value"),
         (normal(), [1.0, math.inf], "has inf in row 1; numbers must be finite"),
         (kernel(), [1e200], r"has 1e\+200 in row 0"),
         (bins(), [datetime.date(2026, 1, 1)], r"date\(2026, 1, 1\) in row 0, which is not a number"),

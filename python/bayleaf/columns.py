@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +30,12 @@ class Coded:
 
 def as_values(column: Any, where: str) -> Coded:
     """A column of categories. Their names are their texts, so 3, 3.0 and "3" are one category."""
-    return _coded(as_list(column, where), _as_text)
+    return _coded(_single(as_list(column, where), where), _as_text)
 
 
 def as_flags(column: Any, where: str) -> Coded:
     """A column of yes and no, in any of the usual spellings."""
-    return _coded(as_list(column, where), lambda value: _as_flag(value, where))
+    return _coded(_single(as_list(column, where), where), lambda value: _as_flag(value, where))
 
 
 def as_numbers(column: Any, where: str) -> NDArray[np.float64]:
@@ -85,6 +85,18 @@ def as_counts(columns: list[Any], where: str) -> NDArray[np.int64]:
             "Use normal() for measurements."
         )
     return block.astype(np.int64)
+
+
+def _single(raw: list[Any], where: str) -> list[Any]:
+    """The values, if each is one value; a list in a cell has no name."""
+    for kind in {type(value) for value in raw}:
+        if not issubclass(kind, Hashable):
+            row = next(row for row, value in enumerate(raw) if type(value) is kind)
+            raise ValueError(
+                f"{where} has {raw[row]!r} in row {row}, which is not one value. Give a string, a number, "
+                "True or False."
+            )
+    return raw
 
 
 def _coded(raw: list[Any], name: Callable[[Any], str | None]) -> Coded:
