@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayleaf import plots
     from bayleaf._core import __version__
     from bayleaf.analysis import Normalization, top
     from bayleaf.classifier import NaiveBayes, load
@@ -50,6 +51,7 @@ _HOME = {
     "kernel": "table_views",
     "load": "classifier",
     "normal": "table_views",
+    "plots": "plots",
     "preset": "presets",
     "top": "analysis",
     "words": "views",
@@ -78,6 +80,7 @@ __all__ = [
     "kernel",
     "load",
     "normal",
+    "plots",
     "preset",
     "top",
     "words",
@@ -87,7 +90,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'bayleaf' has no attribute {name!r}")
-    value = getattr(import_module(f"bayleaf.{_HOME[name]}"), name)
+    module = import_module(f"bayleaf.{_HOME[name]}")
+    value = module if _HOME[name] == name else getattr(module, name)
     globals()[name] = value
     return value
 

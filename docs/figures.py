@@ -1,0 +1,105 @@
+"""Draw every figure of the docs and the README: `python docs/figures.py [FOLDER]`.
+
+The files are the same whenever and wherever they are drawn: no date, no random names, text as text in
+whatever sans-serif font the reader has, and numbers rounded to a hundredth of a point, so that the last bit
+of a sine does not make another file.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+
+from bayleaf import Model, NaiveBayes, paper, plots, words
+
+FOLDER = Path(__file__).parent / "figures"
+SETTINGS: dict[Any, Any] = {"svg.hashsalt": "bayleaf", "svg.fonttype": "none", "path.simplify": True}
+SVG = {"Creator": None, "Date": None, "Format": None, "Type": None}
+LEARNED = 800
+
+
+@cache
+def messages() -> tuple[list[str], list[str]]:
+    """The texts and the labels of the bundled corpus."""
+    lines = files("bayleaf").joinpath("data/messages.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t", 1) for line in lines]
+    return [text for _, text in rows], [label for label, _ in rows]
+
+
+@cache
+def textbook() -> Model:
+    """Words of the first 800 messages, as counted."""
+    texts, labels = messages()
+    return Model(views=[words()]).learn(texts[:LEARNED], labels[:LEARNED])
+
+
+@cache
+def tuned() -> NaiveBayes:
+    """What `NaiveBayes` makes of the same."""
+    texts, labels = messages()
+    return NaiveBayes().fit(texts[:LEARNED], labels[:LEARNED])
+
+
+def unseen() -> tuple[list[str], list[str]]:
+    """The messages that were not learned."""
+    texts, labels = messages()
+    return texts[LEARNED:], labels[LEARNED:]
+
+
+FIGURES: dict[str, Callable[[], Any]] = {
+    "model_building": plots.model_building,
+    "linear_nonlinear": plots.linear_nonlinear,
+    "effect_of_priors": plots.effect_of_priors,
+    "toy_samples": plots.toy_samples,
+    "toy_new_sample": lambda: plots.toy_samples(new=paper.BLUE_SQUARE),
+    "toy_yellow_sample": lambda: plots.toy_samples(new=paper.YELLOW_SQUARE),
+    "top_terms": lambda: plots.top_terms(textbook(), n=8),
+    "explanation": lambda: plots.explanation(
+        textbook().explain("Claim your free prize now, see you at noon")
+    ),
+    "confusion_matrix": lambda: plots.confusion_matrix(tuned(), *unseen()),
+    "reliability": lambda: plots.reliability(tuned(), *unseen()),
+}
+
+
+def rounded(svg: str) -> str:
+    """The drawing with coordinates of two decimals; what a reader sees as text stays as it is."""
+    return re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}", _short, tag[0]), svg)
+
+
+def _short(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def draw(name: str, folder: Path) -> Path:
+    """Draw one figure into a folder."""
+    file = folder / f"{name}.svg"
+    with plots.neutral(), mpl.rc_context(SETTINGS):
+        drawn = FIGURES[name]()
+        figure = getattr(drawn, "figure", drawn)
+        figure.savefig(file, metadata=SVG)
+        plt.close(figure)
+    file.write_text(rounded(file.read_text("utf-8")), "utf-8")
+    return file
+
+
+def main(folder: Path = FOLDER) -> None:
+    """Draw them all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in FIGURES:
+        print(draw(name, folder))
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
