@@ -144,6 +144,17 @@ def test_a_person_has_diabetes_if_its_posterior_is_at_least_that_of_no_diabetes(
     assert even.predict(["x"]).tolist() == ["diabetes"]
 
 
+def test_of_real_measurements_a_glucose_of_90_speaks_against_diabetes_and_one_of_145_for_it() -> None:
+    # Means and standard deviations of 763 women of the Pima data, 266 of them with diabetes.
+    prior = 266 / 763
+    women = GaussianNB.from_parameters(
+        [[110.64], [142.32]], [[24.75**2], [29.54**2]], priors=[1 - prior, prior]
+    )
+    posterior = women.predict_proba([[90], [145]])[:, 1]
+    assert posterior == pytest.approx([0.117, 0.540], abs=0.001)
+    assert women.decision_boundaries()[-1] == pytest.approx(142.0, abs=0.1)
+
+
 # --- 2.3: class-conditional probabilities ------------------------------------------------------------------
 
 
