@@ -15,7 +15,7 @@ from scipy.stats import gaussian_kde, norm
 from sklearn.datasets import load_iris
 
 from bayleaf.estimators import GaussianNB, KernelNB
-from bayleaf.gaussian import LOO_FACTORS
+from bayleaf.kernels import FACTORS
 
 SEVENTHS = st.integers(-1000, 1000).map(lambda value: value / 7)
 
@@ -213,7 +213,7 @@ def test_leaving_one_out_chooses_the_width_that_brute_force_finds_best() -> None
         left_out = [norm.pdf(value, values[values != value], width).mean() for value in values]
         return float(np.log(left_out).sum())
 
-    best = max(silverman * LOO_FACTORS, key=likelihood)
+    best = max(silverman * FACTORS, key=likelihood)
     assert_allclose(chosen, best, rtol=1e-12)
     assert chosen < silverman
 

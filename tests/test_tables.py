@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import strategies  # noqa: F401 # loads the profile
 from bayleaf import Model, ModelFileError, bins, category, chars, counts, flag, kernel, normal, words
-from bayleaf.densities import entropy_cuts, left_out, log_kernel, quantile_cuts
+from bayleaf.densities import entropy_cuts, quantile_cuts
 from bayleaf.moments import SCALE, MomentTally
 
 Rows = list[tuple[Any, ...]]
@@ -213,16 +213,6 @@ def test_kernel_is_the_mean_of_the_kernels() -> None:
     kernels = [math.exp(-((3 - x) ** 2) / 8) / math.sqrt(8 * math.pi) for x in (1, 1, 5)]
     assert model.log_joint([3.0])[0, 0] == pytest.approx(math.log(sum(kernels) / 3))
     assert np.isfinite(model.log_joint([1e6]))
-
-
-def test_the_left_out_likelihood_is_that_of_leaving_each_out_by_hand() -> None:
-    x = [0.0, 0.0, 1.0, 2.5, 4.0]
-    values, n = np.unique(x, return_counts=True)
-    total = 0.0
-    for i in range(len(x)):
-        rest, weight = np.unique(x[:i] + x[i + 1 :], return_counts=True)
-        total += log_kernel(np.array([x[i]]), rest, weight.astype(float), 0.7)[0]
-    assert left_out(values, n.astype(float), 0.7) == pytest.approx(total)
 
 
 def test_the_bandwidth_can_be_chosen_again_from_the_same_counts() -> None:

@@ -1,4 +1,4 @@
-"""From what was counted in a table to log likelihoods: shares of categories, normal curves, kernels, bins."""
+"""From what was counted in a table to log likelihoods: shares of categories, normal curves, bins."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from bayleaf.moments import Moments
 from bayleaf.tally import Floats
 
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
-BLOCK = 1 << 20
-"""Distances computed at a time: 8 MB."""
-FACTORS = np.geomspace(0.1, 4.0, 24)
-"""Bandwidths tried by leave-one-out, as parts of Silverman's."""
 
 
 def log_shares(counts: Floats, totals: Floats, size: int, alpha: float) -> Floats:
@@ -53,68 +49,6 @@ def log_normal(x: Floats, means: Floats, variances: Floats) -> Floats:
     with np.errstate(over="ignore"):
         density: Floats = -0.5 * (distance * distance / wide + np.log(wide)) - LOG_ROOT_TAU
     return np.where((variances > 0) | (distance == 0), density, -np.inf)
-
-
-def log_kernel(x: Floats, values: Floats, counts: Floats, width: float) -> Floats:
-    """The log density at each x: one normal kernel on each value, summed in log space, once for equal x."""
-    x, place = np.unique(x, return_inverse=True)
-    density = np.empty(len(x))
-    step = max(1, BLOCK // len(values))
-    log_weights = np.log(counts / counts.sum()) - math.log(width) - LOG_ROOT_TAU
-    for start in range(0, len(x), step):
-        part = slice(start, start + step)
-        density[part] = _log_sum(_kernels(x[part], values, width) + log_weights)
-    return density[place]
-
-
-def _kernels(x: Floats, values: Floats, width: float) -> Floats:
-    distances = np.subtract.outer(x / width, values / width)
-    distances *= distances
-    distances *= -0.5
-    return distances
-
-
-def _log_sum(terms: Floats) -> Floats:
-    highest = terms.max(axis=1, keepdims=True)
-    highest[~np.isfinite(highest)] = 0
-    with np.errstate(divide="ignore"):
-        total: Floats = np.log(np.exp(terms - highest).sum(axis=1)) + highest[:, 0]
-    return total
-
-
-def spread(values: Floats, counts: Floats) -> float:
-    """The standard deviation."""
-    n = counts.sum()
-    mean = (values * counts).sum() / n
-    return math.sqrt(((values - mean) ** 2 * counts).sum() / n)
-
-
-def bandwidth(rule: str | float, values: Floats, counts: Floats, otherwise: float) -> float:
-    """The width of the kernels of one class; `otherwise` is their spread if all its values are the same."""
-    if not isinstance(rule, str):
-        return float(rule)
-    n = counts.sum()
-    width = (spread(values, counts) or otherwise or 1.0) * (n if rule == "scott" else 0.75 * n) ** -0.2
-    if rule != "loo" or len(values) < 2:
-        return float(width)
-    likelihoods = [left_out(values, counts, width * factor) for factor in FACTORS]
-    return float(width * FACTORS[int(np.argmax(likelihoods))])
-
-
-def left_out(values: Floats, counts: Floats, width: float) -> float:
-    """The sum of the log densities of all values, each without one observation of itself."""
-    total = 0.0
-    step = max(1, BLOCK // len(values))
-    log_counts = np.log(counts)
-    for start in range(0, len(values), step):
-        part = slice(start, start + step)
-        terms = _kernels(values[part], values, width) + log_counts
-        rows = np.arange(len(terms))
-        with np.errstate(divide="ignore"):
-            terms[rows, start + rows] = np.log(counts[part] - 1)
-        density = _log_sum(terms) - math.log((counts.sum() - 1) * width) - LOG_ROOT_TAU
-        total += float((counts[part] * density).sum())
-    return total
 
 
 def quantile_cuts(values: Floats, table: Floats, number: int) -> Floats:

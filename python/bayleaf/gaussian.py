@@ -7,14 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayleaf.estimator_base import NaiveBayesBase, checked_priors, class_shares, log, log_sum_exp
+from bayleaf.estimator_base import NaiveBayesBase, checked_priors, class_shares, log
 from bayleaf.estimator_counts import Array, Moments, Normals, Points
-
-LOG_ROOT_TAU = 0.5 * np.log(2 * np.pi)
-# Distances computed at a time: 8 MB.
-BLOCK = 2**20
-# Bandwidths tried by leave-one-out, as parts of Silverman's.
-LOO_FACTORS = np.geomspace(0.1, 4.0, 24)
+from bayleaf.kernels import bandwidth, log_kernel, spread
 
 
 class _Density(NaiveBayesBase):
@@ -153,8 +148,8 @@ class KernelNB(_Density):
 
     Parameters: `bandwidth`, the standard deviation of the kernel: a number > 0, or a rule for each class and
     feature: "scott" (σ n^(-1/5)), "silverman" (σ (3n/4)^(-1/5)), or "loo" (the best of 24 around Silverman's
-    by the likelihood of each value left out; its time grows with the square of the number of values);
-    `priors` as in `GaussianNB`.
+    by the likelihood of each value left out, together with all that are equal to it); `priors` as in
+    `GaussianNB`.
 
     Attributes: `classes_`, `class_count_`, `class_prior_`, `bandwidth_` (classes × features).
     """
@@ -170,85 +165,38 @@ class KernelNB(_Density):
 
     def _derive(self) -> None:
         super()._derive()
-        points, n_classes = self._counts_, len(self.classes_)
-        everything = Moments.of(points.values, np.zeros(len(points.codes), dtype=np.intp), points.weight, 1)
-        spread = np.sqrt(Moments.of(points.values, points.codes, points.weight, n_classes).variance)
+        rule = self.bandwidth
+        if isinstance(rule, Real) and 0 < float(rule) < np.inf:
+            rule = float(rule)
+        elif rule not in ("scott", "silverman", "loo"):
+            raise ValueError(
+                f'`bandwidth` must be a number > 0, "scott", "silverman" or "loo", got {rule!r}.'
+            )
+        points = self._counts_
         # A class of one value takes the spread of all classes, and a feature of one value the unit.
-        overall = np.sqrt(everything.variance[0])
-        spread = np.where(spread > 0, spread, np.where(overall > 0, overall, 1.0))
-        self._knots_ = [self._class_knots(i) for i in range(n_classes)]
-        self.bandwidth_ = self._bandwidths(spread)
+        overall = [spread(*_distinct(column, points.weight)) for column in points.values.T]
+        self._knots_ = [self._class_knots(i) for i in range(len(self.classes_))]
+        self.bandwidth_ = np.array(
+            [
+                [bandwidth(rule, *own, every) for own, every in zip(knots, overall, strict=True)]
+                for knots in self._knots_
+            ]
+        )
 
     def _class_knots(self, i: int) -> list[tuple[Array, Array]]:
         """Return the distinct values of each feature in class i, and their weights."""
         member = self._counts_.codes == i
-        knots = []
-        for column in self._counts_.values[member].T:
-            values, inverse = np.unique(column, return_inverse=True)
-            weight = np.bincount(inverse, weights=self._counts_.weight[member], minlength=len(values))
-            knots.append((values, weight))
-        return knots
-
-    def _bandwidths(self, spread: Array) -> Array:
-        rule = self.bandwidth
-        if isinstance(rule, Real) and 0 < float(rule) < np.inf:
-            return np.full(spread.shape, float(rule))
-        if rule not in ("scott", "silverman", "loo"):
-            raise ValueError(
-                f'`bandwidth` must be a number > 0, "scott", "silverman" or "loo", got {rule!r}.'
-            )
-        count = np.where(self.class_count_ > 0, self.class_count_, 1.0)[:, None]
-        widths = spread * (count if rule == "scott" else 0.75 * count) ** -0.2
-        if rule == "loo":
-            for i, knots in enumerate(self._knots_):
-                widths[i] = [_best_width(*knot, width) for knot, width in zip(knots, widths[i], strict=True)]
-        return np.asarray(widths)
+        weight = self._counts_.weight[member]
+        return [_distinct(column, weight) for column in self._counts_.values[member].T]
 
     def _log_density(self, X: Array, i: int) -> Array:
         if not self.class_count_[i] > 0:
             return np.full(X.shape[0], -np.inf)
         columns = zip(X.T, self._knots_[i], self.bandwidth_[i], strict=True)
-        return np.asarray(sum(_log_kernel_density(x, *knots, width) for x, knots, width in columns))
+        return np.asarray(sum(log_kernel(x, *knots, width) for x, knots, width in columns))
 
 
-def _log_kernel_density(x: Array, values: Array, weight: Array, width: float) -> Array:
-    """Return the log density at each x, in log space: far from all values a density is below 1e-308."""
-    density = np.empty(len(x))
-    step = max(1, BLOCK // len(values))
-    log_weight = np.log(weight / weight.sum()) - np.log(width) - LOG_ROOT_TAU
-    for i in range(0, len(x), step):
-        terms = np.subtract.outer(x[i : i + step] / width, values / width)
-        terms *= terms
-        terms *= -0.5
-        terms += log_weight
-        density[i : i + step] = log_sum_exp(terms)[:, 0]
-    return density
-
-
-def _best_width(values: Array, weight: Array, width: float) -> float:
-    """Return the width at which each value is most probable given the others."""
-    if len(values) < 2:
-        return width
-    likelihood = [left_out_log_likelihood(values, weight, width * factor) for factor in LOO_FACTORS]
-    return float(width * LOO_FACTORS[int(np.argmax(likelihood))])
-
-
-def left_out_log_likelihood(values: Array, weight: Array, width: float) -> float:
-    """Sum the log densities of all values, each without itself.
-
-    All observations of a value are left out together. Leaving out one lets its twins vouch for it with the
-    narrowest kernel there is: on the Pima data, full of zeros, log loss was 0.96 so and is 0.57 now.
-    """
-    total = 0.0
-    step = max(1, BLOCK // len(values))
-    for i in range(0, len(values), step):
-        part = slice(i, i + step)
-        terms = np.subtract.outer(values[part] / width, values / width)
-        terms *= terms
-        terms *= -0.5
-        terms += np.log(weight)
-        rows = np.arange(len(terms))
-        terms[rows, i + rows] = -np.inf
-        density = log_sum_exp(terms)[:, 0] - np.log((weight.sum() - weight[part]) * width) - LOG_ROOT_TAU
-        total += float(weight[part] @ density)
-    return total
+def _distinct(column: Array, weight: Array) -> tuple[Array, Array]:
+    """Return the distinct values of a feature, sorted, and the weight of each."""
+    values, inverse = np.unique(column, return_inverse=True)
+    return values, np.bincount(inverse, weights=weight, minlength=len(values))

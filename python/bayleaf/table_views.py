@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayleaf import columns, densities
+from bayleaf import columns, densities, kernels
 from bayleaf.events import Unseen, check_alpha, check_choice
 from bayleaf.moments import MomentTally
 from bayleaf.table_scoring import BinScorer, BlockScorer, CategoryScorer, NumberScorer
@@ -160,11 +160,10 @@ class Kernel(_Values):
         sums: Any = np.bincount(counts.value, counts.count)
         whole: tuple[Floats, Floats] = (counts.values, sums)
         knots = [own if len(own[0]) else whole for own in knots]
-        spread = densities.spread(*whole)
-        widths = [densities.bandwidth(self.bandwidth, *own, spread) for own in knots]
-        kernels = [(*own, width) for own, width in zip(knots, widths, strict=True)]
+        spread = kernels.spread(*whole)
+        curves = [(*own, kernels.bandwidth(self.bandwidth, *own, spread)) for own in knots]
         return NumberScorer(
-            lambda x: np.stack([densities.log_kernel(x, *k) for k in kernels], axis=1), len(order)
+            lambda x: np.stack([kernels.log_kernel(x, *curve) for curve in curves], axis=1), len(order)
         )
 
 
@@ -282,7 +281,7 @@ def kernel(bandwidth: Rule | float = "scott") -> Kernel:
 
     `bandwidth` is the standard deviation of the kernels: a number, or for each class "scott" (σ n^(-1/5)),
     "silverman" (σ (3n/4)^(-1/5)) or "loo", the best of 24 around Silverman's by the likelihood of each value
-    left out (its time grows with the square of the number of different values).
+    left out (together with all that are equal to it).
     """
     return Kernel(bandwidth)
 
