@@ -26,13 +26,13 @@ def boundaries(means: Pair, sigmas: Pair, prior: float) -> list[float]:
     square = 0.5 / t**2 - 0.5 / s**2
     linear = a / s**2 - b / t**2
     constant = 0.5 * (b / t) ** 2 - 0.5 * (a / s) ** 2 + math.log(t / s) + math.log(prior / (1 - prior))
-    if square == 0:
-        return [-constant / linear] if linear else []
     inside = linear**2 - 4 * square * constant
-    if inside < 0:
+    if inside < 0 or square == linear == 0:
         return []
-    ends = {(-linear + sign * math.sqrt(inside)) / (2 * square) for sign in (-1, 1)}
-    return sorted(ends)
+    # The form that does not cancel when the variances are almost equal.
+    half = -0.5 * (linear + math.copysign(math.sqrt(inside), linear))
+    ends = {above / below for above, below in ((half, square), (constant, half)) if below}
+    return sorted(end for end in ends if math.isfinite(end))
 
 
 def _check(means: Pair, sigmas: Pair, prior: float) -> None:
