@@ -1,11 +1,8 @@
-//! A tally as arrays in one canonical order, and back: words sorted by their bytes, then n-grams by the words
+//! A tally as arrays in one canonical order: words sorted by their bytes, then n-grams by the words
 //! they are made of. Equal counts give equal arrays, whatever the order in which they were learned.
 
-use std::fmt;
-
 use crate::counts::{Cell, ClassCounts};
-use crate::lexicon::{FormTable, Key, Lexicon, PairTable};
-use crate::read::BATCH;
+use crate::lexicon::Lexicon;
 use crate::tally::Tally;
 
 /// Nodes are numbered words first, then n-grams; a pair names a node before it and a word.
@@ -27,9 +24,6 @@ pub struct Arrays {
 }
 
 const NONE: u32 = u32::MAX;
-
-/// More than any corpus has, and few enough that thousands of models can be merged.
-const MOST_OCCURRENCES: u64 = 1 << 48;
 
 /// The arrays of the classes that `order` names, and for each term its node in the tally's own lexicon.
 pub fn export(tally: &mut Tally, order: &[u32]) -> (Arrays, Vec<u32>) {
@@ -134,130 +128,4 @@ impl Arrays {
         self.shares_whole.push((cell.shares >> 64) as u32);
         self.shares_part.push(cell.shares as u64);
     }
-}
-
-/// Arrays that no tally can have written.
-#[derive(Debug, PartialEq)]
-pub struct Damaged(pub &'static str);
-
-impl fmt::Display for Damaged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl std::error::Error for Damaged {}
-
-fn require(holds: bool, otherwise: &'static str) -> Result<(), Damaged> {
-    if holds { Ok(()) } else { Err(Damaged(otherwise)) }
-}
-
-/// The tally that wrote these arrays. Its cells are made when they are first needed: a model that only answers
-/// never needs them.
-pub fn restore(arrays: Arrays) -> Result<Tally, Damaged> {
-    let lexicon = restore_lexicon(&arrays)?;
-    arrays.check(lexicon.nodes)?;
-    Ok(Tally::restore(lexicon, arrays))
-}
-
-impl Arrays {
-    fn check(&self, nodes: u32) -> Result<(), Damaged> {
-        require(self.terms.is_sorted_by(|a, b| a < b), "the terms are not in order")?;
-        require(
-            self.terms.last().is_none_or(|&last| last < nodes),
-            "a term is not among the words and n-grams",
-        )?;
-        let cells = self.term.len();
-        let lengths =
-            [self.documents.len(), self.occurrences.len(), self.shares_whole.len(), self.shares_part.len()];
-        require(lengths.iter().all(|&length| length == cells), "the columns of counts differ in length")?;
-        require(self.class_ends.len() == self.class_documents.len(), "the classes differ in number")?;
-        require(
-            self.class_ends.last().map_or(0, |&end| end) == cells as u64,
-            "there are counts outside the classes",
-        )?;
-        let mut start = 0;
-        for (&end, &documents) in self.class_ends.iter().zip(&self.class_documents) {
-            require(start as u64 <= end && end <= cells as u64, "the classes are not in order")?;
-            require(documents <= u64::from(u32::MAX), "a class has too many documents")?;
-            self.check_class(start..end as usize, documents)?;
-            start = end as usize;
-        }
-        let mut seen = vec![false; self.terms.len()];
-        self.term.iter().for_each(|&term| seen[term as usize] = true);
-        require(seen.into_iter().all(|seen| seen), "a term has no counts")
-    }
-
-    fn check_class(&self, range: std::ops::Range<usize>, documents: u64) -> Result<(), Damaged> {
-        let terms = &self.term[range.clone()];
-        require(terms.is_sorted_by(|a, b| a < b), "the counts of a class are not in order")?;
-        require(terms.last().is_none_or(|&last| (last as usize) < self.terms.len()), "a count has no term")?;
-        let possible = range.map(|i| self.cell(i)).all(|cell| {
-            cell.documents > 0
-                && u64::from(cell.documents) <= documents
-                && u64::from(cell.documents) <= cell.occurrences
-                && cell.occurrences < MOST_OCCURRENCES
-                && cell.shares > 0
-                && cell.shares >> 64 <= u128::from(documents)
-        });
-        require(possible, "a count is impossible")
-    }
-
-    fn cell(&self, i: usize) -> Cell {
-        Cell {
-            term: self.terms[self.term[i] as usize],
-            documents: self.documents[i],
-            occurrences: self.occurrences[i],
-            shares: u128::from(self.shares_whole[i]) << 64 | u128::from(self.shares_part[i]),
-        }
-    }
-
-    /// The documents and the cells of each class.
-    pub fn into_classes(self) -> Vec<ClassCounts> {
-        let mut start = 0;
-        let ends = self.class_ends.iter().zip(&self.class_documents);
-        ends.map(|(&end, &documents)| {
-            let cells = (start..end as usize).map(|i| self.cell(i)).collect();
-            start = end as usize;
-            ClassCounts::new(documents, cells)
-        })
-        .collect()
-    }
-}
-
-fn restore_lexicon(arrays: &Arrays) -> Result<Lexicon, Damaged> {
-    let words = arrays.word_ends.len();
-    let pairs = arrays.pairs.len() / 2;
-    require(arrays.pairs.len().is_multiple_of(2), "half an n-gram is missing")?;
-    require(words + pairs < (1 << 31) - 1, "there are too many terms")?;
-    let mut lexicon = Lexicon {
-        terms: FormTable::with_capacity(words),
-        pairs: PairTable::with_capacity(pairs),
-        ..Lexicon::default()
-    };
-    let mut start = 0;
-    let mut previous: Option<&[u8]> = None;
-    for (node, &end) in arrays.word_ends.iter().enumerate() {
-        require(start <= end && end <= arrays.words.len() as u64, "the words are cut in the wrong places")?;
-        let word = &arrays.words[start as usize..end as usize];
-        require(previous.is_none_or(|previous| previous < word), "the words are not in order")?;
-        lexicon.terms.find_or_insert(&Key::of(word), word, || node as u32);
-        previous = Some(word);
-        start = end;
-    }
-    require(start == arrays.words.len() as u64, "there is text behind the last word")?;
-    require(arrays.pairs.as_chunks::<2>().0.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
-    for (batch, pairs) in arrays.pairs.chunks(2 * BATCH).enumerate() {
-        pairs.chunks_exact(2).for_each(|pair| lexicon.pairs.prefetch(pair[0], pair[1]));
-        for (i, pair) in pairs.chunks_exact(2).enumerate() {
-            let node = (words + batch * BATCH + i) as u32;
-            require(
-                pair[0] < node && (pair[1] as usize) < words,
-                "an n-gram names a word that is not there",
-            )?;
-            lexicon.pairs.find_or_insert(pair[0], pair[1], || node);
-        }
-    }
-    lexicon.nodes = (words + pairs) as u32;
-    Ok(lexicon)
 }

@@ -282,6 +282,9 @@ struct PairSlot {
     value: u32,
 }
 
+/// A table of pairs is filled in this many parts.
+const PARTS: usize = 128;
+
 const EMPTY_PAIR: PairSlot = PairSlot { left: 0, right: 0, value: EMPTY };
 
 /// Pairs of numbers to numbers: an n-gram is the pair of its first n-1 words, as one number, and its last.
@@ -305,6 +308,33 @@ impl PairTable {
             used: 0,
             seed: Seed::get(),
         }
+    }
+
+    /// The table in which the i-th of `pairs`, all different, has the number `first + i`.
+    ///
+    /// Put in as they come, each would wait for its place to come from memory. So they are sorted by where they go
+    /// first, roughly, and a part of the table that fits in the cache is filled at a time (measured on 1.4 million
+    /// pairs: a third of the time).
+    pub fn numbered(pairs: &[[u32; 2]], first: u32) -> Self {
+        let mut table = Self::with_capacity(pairs.len());
+        let shift = table.slots.len().ilog2().saturating_sub(PARTS.ilog2());
+        let part = |&[left, right]: &[u32; 2]| table.home(left, right) >> shift;
+        let mut ends = [0; PARTS];
+        pairs.iter().for_each(|pair| ends[part(pair)] += 1);
+        let mut start = 0;
+        ends.iter_mut().for_each(|end| start += std::mem::replace(end, start));
+        let mut parted = filled(pairs.len(), EMPTY_PAIR);
+        for (value, pair) in (first..).zip(pairs) {
+            let end = &mut ends[part(pair)];
+            parted[*end] = PairSlot { left: pair[0], right: pair[1], value };
+            *end += 1;
+        }
+        for slot in parted {
+            let at = table.locate(slot.left, slot.right);
+            table.slots[at] = slot;
+        }
+        table.used = pairs.len();
+        table
     }
 
     #[inline(always)]

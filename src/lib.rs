@@ -18,6 +18,7 @@ mod parts;
 mod porter;
 mod python;
 mod read;
+mod restore;
 mod rows;
 mod score;
 mod tally;

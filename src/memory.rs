@@ -11,6 +11,14 @@ pub fn filled<T: Copy>(length: usize, value: T) -> Vec<T> {
     table
 }
 
+/// All of `values`, whose number is known.
+pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut table = Vec::with_capacity(values.len());
+    advise(&table);
+    table.extend(values);
+    table
+}
+
 /// Make a table longer, at least doubling what it has room for.
 pub fn extend<T: Copy>(table: &mut Vec<T>, length: usize, value: T) {
     if length > table.capacity() {

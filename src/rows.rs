@@ -62,7 +62,7 @@ impl Rows {
         };
         let rows = counts.iter().map(place).collect();
         let mut new = Self {
-            base: linear.base.clone(),
+            base: linear.base.to_vec(),
             terms,
             ranks,
             rows,

@@ -1,10 +1,13 @@
 //! Texts to log joint probabilities in one pass, with frozen weights.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::lexicon::Lexicon;
+use crate::memory::filled;
 use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
+use crate::restore::Column;
 use crate::rows::{Rows, TermBase};
 use crate::tally::{Context, READ_BYTES, TallyError, ranges, split};
 
@@ -20,16 +23,16 @@ pub enum Value {
 }
 
 /// The weight of term t in class j is `offset[t] + scale[t] * base[j]` plus the difference of cell (t, j).
-pub struct Linear {
-    pub bias: Vec<f64>,
-    pub base: Vec<f64>,
+pub struct Linear<'a> {
+    pub bias: &'a [f64],
+    pub base: &'a [f64],
     /// The weight of a term that was never learned; without it such terms are ignored.
-    pub unseen: Option<Vec<f64>>,
-    pub offset: Option<Vec<f64>>,
-    pub scale: Option<Vec<f64>>,
-    pub class_ends: Vec<u64>,
-    pub term: Vec<u32>,
-    pub differences: Vec<f64>,
+    pub unseen: Option<&'a [f64]>,
+    pub offset: Option<&'a [f64]>,
+    pub scale: Option<&'a [f64]>,
+    pub class_ends: Column<'a>,
+    pub term: Cow<'a, [u32]>,
+    pub differences: &'a [f64],
 }
 
 enum Weights {
@@ -47,18 +50,32 @@ pub struct Scorer {
     weights: Weights,
 }
 
-impl Linear {
+impl Linear<'_> {
+    /// Whether the arrays can belong together, and to so many terms.
+    pub fn fits(&self, terms: usize) -> bool {
+        let classes = self.bias.len();
+        let ends = || self.class_ends.iter();
+        self.base.len() == classes
+            && self.class_ends.len() == classes
+            && self.unseen.is_none_or(|unseen| unseen.len() == classes)
+            && [self.offset, self.scale].iter().all(|array| array.is_none_or(|array| array.len() == terms))
+            && ends().is_sorted()
+            && ends().last().unwrap_or(0) == self.term.len() as u64
+            && self.differences.len() == self.term.len()
+            && self.term.iter().all(|&term| (term as usize) < terms)
+    }
+
     pub fn term_base(&self, term: usize) -> TermBase {
         TermBase {
-            offset: self.offset.as_ref().map_or(0.0, |offset| offset[term]),
-            scale: self.scale.as_ref().map_or(1.0, |scale| scale[term]),
+            offset: self.offset.map_or(0.0, |offset| offset[term]),
+            scale: self.scale.map_or(1.0, |scale| scale[term]),
         }
     }
 
     /// Visit the cells, class by class.
     pub fn for_each_cell(&self, mut visit: impl FnMut(usize, usize, f64)) {
         let mut start = 0;
-        for (class, &end) in self.class_ends.iter().enumerate() {
+        for (class, end) in self.class_ends.iter().enumerate() {
             for i in start..end as usize {
                 visit(class, self.term[i] as usize, self.differences[i]);
             }
@@ -68,14 +85,14 @@ impl Linear {
 
     fn dense(&self, lexicon: &Lexicon, nodes: &[u32]) -> Weights {
         let classes = self.bias.len();
-        let mut rows = vec![0.0; lexicon.nodes as usize * classes];
-        if let Some(unseen) = &self.unseen {
+        let mut rows = filled(lexicon.nodes as usize * classes, 0.0);
+        if let Some(unseen) = self.unseen {
             rows.chunks_exact_mut(classes).for_each(|row| row.copy_from_slice(unseen));
         }
         for (term, &node) in nodes.iter().enumerate() {
             let TermBase { offset, scale } = self.term_base(term);
             let row = &mut rows[node as usize * classes..][..classes];
-            row.iter_mut().zip(&self.base).for_each(|(weight, base)| *weight = offset + scale * base);
+            row.iter_mut().zip(self.base).for_each(|(weight, base)| *weight = offset + scale * base);
         }
         self.for_each_cell(|class, term, difference| {
             rows[nodes[term] as usize * classes + class] += difference
@@ -89,15 +106,16 @@ const ALWAYS_DENSE: usize = 8;
 
 impl Scorer {
     /// `nodes[t]` is where term t stands in the lexicon.
-    pub fn new(lexicon: Arc<Lexicon>, value: Value, linear: Linear, nodes: &[u32]) -> Self {
+    pub fn new(lexicon: Arc<Lexicon>, value: Value, linear: &Linear, nodes: &[u32]) -> Self {
         let classes = linear.bias.len();
         let dense = lexicon.nodes as usize * classes * 8;
-        let weights = if classes <= ALWAYS_DENSE || dense <= Rows::bytes(&linear, lexicon.nodes as usize) {
+        let weights = if classes <= ALWAYS_DENSE || dense <= Rows::bytes(linear, lexicon.nodes as usize) {
             linear.dense(&lexicon, nodes)
         } else {
-            Weights::Rows(Rows::new(&linear, nodes, lexicon.nodes as usize))
+            Weights::Rows(Rows::new(linear, nodes, lexicon.nodes as usize))
         };
-        Self { lexicon, value, bias: linear.bias, unseen: linear.unseen, weights }
+        let (bias, unseen) = (linear.bias.to_vec(), linear.unseen.map(<[f64]>::to_vec));
+        Self { lexicon, value, bias, unseen, weights }
     }
 
     pub fn classes(&self) -> usize {

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::counts::{ClassCounts, Counter, Delta};
-use crate::export::Arrays;
 use crate::lexicon::{Key, Lexicon};
 use crate::normalize::Normalizer;
 use crate::read::{Analysis, Document, ReadError, Reader};
@@ -165,12 +164,15 @@ fn by_class(classes: &[u32]) -> Vec<u32> {
     order
 }
 
+/// How to get the counts by class that were kept elsewhere.
+pub type Asleep = Box<dyn FnOnce() -> Vec<ClassCounts> + Send>;
+
 /// Integer counts of terms in classes.
 #[derive(Default)]
 pub struct Tally {
     shards: Vec<Shard>,
     /// Counts of a file that nobody has needed yet.
-    asleep: Option<Arrays>,
+    asleep: Option<Asleep>,
 }
 
 impl Tally {
@@ -284,15 +286,15 @@ impl Tally {
         if self.asleep.is_some() { &self.shards[0].lexicon } else { &self.settled().lexicon }
     }
 
-    /// A tally of counts that were kept elsewhere.
-    pub fn restore(lexicon: Lexicon, arrays: Arrays) -> Self {
+    /// A tally whose counts are fetched when they are first needed: a model that only answers never needs them.
+    pub fn restored(lexicon: Lexicon, asleep: Asleep) -> Self {
         let shard = Shard { lexicon: Arc::new(lexicon), ..Shard::default() };
-        Self { shards: vec![shard], asleep: Some(arrays) }
+        Self { shards: vec![shard], asleep: Some(asleep) }
     }
 
     fn awaken(&mut self) {
-        if let Some(arrays) = self.asleep.take() {
-            self.shards[0].classes = arrays.into_classes();
+        if let Some(asleep) = self.asleep.take() {
+            self.shards[0].classes = asleep();
         }
     }
 }

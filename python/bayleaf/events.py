@@ -82,9 +82,9 @@ def multinomial(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bo
     bias = np.zeros(counts.n_classes)
     if alpha > 0:
         base = math.log(alpha) - _log(total)
-        whole = tf in ("count", "binary")
-        logs = _log_of_counts(mass, alpha) if whole else np.log(mass + alpha)
-        differences = (logs - math.log(alpha)) * factor
+        logs = _log_of_counts(mass, alpha) if tf in ("count", "binary") else np.log(mass + alpha)
+        logs -= math.log(alpha)
+        differences = logs if scale is None else logs * factor
         return Weights(
             Linear(VALUES[tf], bias, base, differences, scale=scale, unseen=base if smooth else None)
         )
@@ -164,7 +164,7 @@ def _mass(counts: ClassCounts, tf: TermFrequency) -> tuple[Floats, Floats | None
 def _log_of_counts(mass: Floats, alpha: float) -> Floats:
     """log(mass + alpha) of whole numbers: nearly all of them are small, and each logarithm is taken once."""
     table = np.log(np.arange(SMALL) + alpha)
-    logs: Floats = table[np.minimum(mass, SMALL - 1).astype(np.intp)]
+    logs: Floats = table.take(mass.astype(np.intp), mode="clip")
     large = np.flatnonzero(mass >= SMALL)
     logs[large] = np.log(mass[large] + alpha)
     return logs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,10 +124,12 @@ class Explanation:
         odds = self.odds_of_characters()
         unit = max((abs(value) for value in odds), default=0.0) or 1.0
         body = "".join(_colored(run, value / unit) for run, value in _runs(self.text, odds))
-        against = "" if self.against is None else f" against <b>{html.escape(str(self.against))}</b>"
+        from html import escape  # not needed to answer
+
+        against = "" if self.against is None else f" against <b>{escape(str(self.against))}</b>"
         return (
             '<div class="bayleaf" style="font-family:sans-serif;line-height:1.7">'
-            f"<p><b>{html.escape(str(self.label))}</b> {self.probability:.4g} "
+            f"<p><b>{escape(str(self.label))}</b> {self.probability:.4g} "
             f"(log odds {self.log_odds(self.log_joint):+.3f}{against}; "
             f"prior {self.log_odds(self.log_prior):+.3f})</p>"
             f'<p style="white-space:pre-wrap">{body}</p></div>'
@@ -168,7 +169,9 @@ def _runs(text: str, odds: list[float]) -> list[tuple[str, float]]:
 
 
 def _colored(run: str, strength: float) -> str:
-    shown = html.escape(run)
+    from html import escape  # not needed to answer
+
+    shown = escape(run)
     if strength == 0:
         return shown
     hue = 130 if strength > 0 else 0

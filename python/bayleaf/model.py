@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -307,7 +306,7 @@ class Model(Tunable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, completely or not at all."""
-        storage.write(Path(path), self.to_bytes())
+        storage.write(path, self.to_bytes())
 
     def _settings(self) -> dict[str, Any]:
         given = self.priors
@@ -333,7 +332,7 @@ class Model(Tunable):
         threads: int | None = None,
     ) -> Model:
         """Read a model; one that was learned with a normalizer of your own needs that function again."""
-        settings, arrays = storage.read(Path(path))
+        settings, arrays = storage.read(path)
         return cls._restored(settings, arrays, str(path), [normalizer] * len(arrays), threads)
 
     @classmethod

@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,19 +151,23 @@ def _said(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__
 
 
-def read(path: Path) -> tuple[dict[str, Any], list[Arrays]]:
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Arrays]]:
     """The settings and the arrays in a file."""
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except IsADirectoryError:
         raise ModelFileError(f"{path} is a folder, not a model.") from None
     return unpack(data, str(path))
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file completely or not at all: beside it first, then in its place."""
-    target = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    import tempfile  # takes a while, and a model that answers does not write
+
+    target = os.path.realpath(path)
+    folder, base = os.path.split(target)
+    handle, name = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -179,10 +181,10 @@ def write(path: Path, data: bytes) -> None:
         raise
 
 
-def _mode(target: Path) -> int:
+def _mode(target: str) -> int:
     """The permissions that the file has, or that a new one would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
+    if os.path.exists(target):
+        return os.stat(target).st_mode & 0o777
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

@@ -1,5 +1,6 @@
 //! The only module that names Python. It converts, releases the GIL, delegates, and decides nothing.
 
+mod arrays;
 mod documents;
 mod functions;
 mod tune;
@@ -7,22 +8,25 @@ mod tune;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::analyze::WordRules;
 use crate::cut::{self, Cut, PatternError, Tokenizer};
-use crate::export::{Arrays, Damaged, export, restore};
+use crate::export::export;
 use crate::lexicon::Lexicon;
 use crate::matrix::matrix;
+use crate::memory::filled;
 use crate::normalize::Normalizer;
 use crate::numbering::Frozen;
 use crate::parts::{Part, parts};
 use crate::porter::Porter;
 use crate::read::{Analysis, ReadError};
+use crate::restore::Damaged;
 use crate::score::{Linear, Scorer, Value};
 use crate::tally::{Context, Tally, TallyError};
+use arrays::{dict_of, numbers, with_linear, with_stored};
 use documents::Documents;
 use functions::{PyCutter, PyFunction};
 
@@ -214,6 +218,11 @@ struct PyTally {
 }
 
 impl PyTally {
+    /// Where terms stand. Whoever holds the lock may wait for the GIL, so nobody waits for the lock with the GIL.
+    fn lexicon(&self, py: Python<'_>) -> Arc<Lexicon> {
+        py.detach(|| lock(&self.tally).lexicon().clone())
+    }
+
     fn check(&self, documents: &Documents, classes: &[u32]) -> PyResult<()> {
         if documents.len() == classes.len() {
             return Ok(());
@@ -274,14 +283,18 @@ impl PyTally {
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
         let order = order.as_slice()?;
         let (arrays, nodes) = py.detach(|| export(&mut lock(&self.tally), order));
-        Ok((arrays.into_dict(py)?, nodes.into_pyarray(py).into_any()))
+        Ok((dict_of(arrays, py)?, nodes.into_pyarray(py).into_any()))
     }
 
     #[staticmethod]
     fn restore(py: Python<'_>, analyzer: Py<Analyzer>, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let arrays = Arrays::from_dict(arrays)?;
-        let tally = py.detach(|| restore(arrays))?;
-        Ok(Self { analyzer, tally: Mutex::new(tally) })
+        let lexicon = with_stored(arrays, |arrays| py.detach(|| arrays.lexicon()))??;
+        let arrays = arrays.clone().unbind();
+        // They were checked, and nobody else has them: fetching them cannot fail.
+        let asleep = move || {
+            Python::attach(|py| with_stored(arrays.bind(py), |arrays| arrays.classes())).unwrap_or_default()
+        };
+        Ok(Self { analyzer, tally: Mutex::new(Tally::restored(lexicon, Box::new(asleep))) })
     }
 
     #[pyo3(signature = (value, nodes, linear))]
@@ -302,126 +315,15 @@ impl PyTally {
                 )));
             }
         };
-        let nodes =
-            u32::of(nodes).ok_or_else(|| PyTypeError::new_err("The nodes are not an array of numbers."))?;
-        let linear = linear_of(linear, nodes.len())?;
-        let lexicon: Arc<Lexicon> = lock(&self.tally).lexicon().clone();
+        let lexicon = self.lexicon(py);
+        let analyzer = self.analyzer.clone_ref(py);
+        let nodes = numbers(nodes, "nodes")?;
+        let nodes = nodes.narrow("nodes")?;
         if nodes.iter().any(|&node| node >= lexicon.nodes) {
             return Err(PyValueError::new_err("The nodes are not those of this tally."));
         }
-        let analyzer = self.analyzer.clone_ref(py);
-        Ok(py.detach(|| PyScorer::new(analyzer, lexicon, value, linear, &nodes)))
-    }
-}
-
-/// Numbers that a file or NumPy may hold in a narrower type.
-trait Widened: numpy::Element {
-    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>>;
-}
-
-fn exact<T: numpy::Element>(array: &Bound<'_, PyAny>) -> Option<Vec<T>> {
-    array.extract::<PyReadonlyArray1<'_, T>>().ok()?.to_vec().ok()
-}
-
-fn widened<S: numpy::Element + Copy, T: From<S>>(array: &Bound<'_, PyAny>) -> Option<Vec<T>> {
-    let narrow: PyReadonlyArray1<'_, S> = array.extract().ok()?;
-    Some(narrow.as_slice().ok()?.iter().map(|&value| T::from(value)).collect())
-}
-
-impl Widened for f64 {
-    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
-        exact(array)
-    }
-}
-
-impl Widened for u8 {
-    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
-        exact(array)
-    }
-}
-
-impl Widened for u32 {
-    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
-        exact(array).or_else(|| widened::<u8, _>(array)).or_else(|| widened::<u16, _>(array))
-    }
-}
-
-impl Widened for u64 {
-    fn of(array: &Bound<'_, PyAny>) -> Option<Vec<Self>> {
-        let narrow = || u32::of(array).map(|values| values.into_iter().map(Self::from).collect());
-        exact(array).or_else(narrow)
-    }
-}
-
-fn array<T: Widened>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Option<Vec<T>>> {
-    match arrays.get_item(name)?.filter(|found| !found.is_none()) {
-        None => Ok(None),
-        Some(found) => match T::of(&found) {
-            Some(values) => Ok(Some(values)),
-            None => Err(PyTypeError::new_err(format!("the array {name:?} has the wrong type or shape"))),
-        },
-    }
-}
-
-fn needed<T: Widened>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
-    array(arrays, name)?.ok_or_else(|| PyValueError::new_err(format!("the array {name:?} is missing")))
-}
-
-fn linear_of(arrays: &Bound<'_, PyDict>, terms: usize) -> PyResult<Linear> {
-    let linear = Linear {
-        bias: needed(arrays, "bias")?,
-        base: needed(arrays, "base")?,
-        unseen: array(arrays, "unseen")?,
-        offset: array(arrays, "offset")?,
-        scale: array(arrays, "scale")?,
-        class_ends: needed(arrays, "class_ends")?,
-        term: needed(arrays, "term")?,
-        differences: needed(arrays, "differences")?,
-    };
-    let classes = linear.bias.len();
-    let fits = linear.base.len() == classes
-        && linear.class_ends.len() == classes
-        && linear.unseen.as_ref().is_none_or(|unseen| unseen.len() == classes)
-        && [&linear.offset, &linear.scale]
-            .iter()
-            .all(|array| array.as_ref().is_none_or(|array| array.len() == terms))
-        && linear.class_ends.is_sorted()
-        && linear.class_ends.last().map_or(0, |&end| end) == linear.term.len() as u64
-        && linear.differences.len() == linear.term.len()
-        && linear.term.iter().all(|&term| (term as usize) < terms);
-    if fits { Ok(linear) } else { Err(PyValueError::new_err("The arrays of weights do not fit each other.")) }
-}
-
-impl Arrays {
-    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("words", self.words.into_pyarray(py))?;
-        dict.set_item("word_ends", self.word_ends.into_pyarray(py))?;
-        dict.set_item("pairs", self.pairs.into_pyarray(py))?;
-        dict.set_item("terms", self.terms.into_pyarray(py))?;
-        dict.set_item("class_documents", self.class_documents.into_pyarray(py))?;
-        dict.set_item("class_ends", self.class_ends.into_pyarray(py))?;
-        dict.set_item("term", self.term.into_pyarray(py))?;
-        dict.set_item("documents", self.documents.into_pyarray(py))?;
-        dict.set_item("occurrences", self.occurrences.into_pyarray(py))?;
-        dict.set_item("shares_whole", self.shares_whole.into_pyarray(py))?;
-        dict.set_item("shares_part", self.shares_part.into_pyarray(py))?;
-        Ok(dict)
-    }
-
-    fn from_dict(arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
-        Ok(Self {
-            words: needed(arrays, "words")?,
-            word_ends: needed(arrays, "word_ends")?,
-            pairs: needed(arrays, "pairs")?,
-            terms: needed(arrays, "terms")?,
-            class_documents: needed(arrays, "class_documents")?,
-            class_ends: needed(arrays, "class_ends")?,
-            term: needed(arrays, "term")?,
-            documents: needed(arrays, "documents")?,
-            occurrences: needed(arrays, "occurrences")?,
-            shares_whole: needed(arrays, "shares_whole")?,
-            shares_part: needed(arrays, "shares_part")?,
+        with_linear(linear, nodes.len(), |linear| {
+            py.detach(|| PyScorer::new(analyzer, lexicon, value, linear, &nodes))
         })
     }
 }
@@ -440,10 +342,10 @@ impl PyScorer {
         analyzer: Py<Analyzer>,
         lexicon: Arc<Lexicon>,
         value: Value,
-        linear: Linear,
+        linear: &Linear,
         nodes: &[u32],
     ) -> Self {
-        let mut terms = vec![u32::MAX; lexicon.nodes as usize];
+        let mut terms = filled(lexicon.nodes as usize, u32::MAX);
         for (term, &node) in nodes.iter().enumerate() {
             terms[node as usize] = term as u32;
         }

@@ -1,14 +1,13 @@
 //! Rows of documents, features and earned weights, as Python sees them.
 
-use std::sync::Arc;
-
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::arrays::{floats, numbers_of};
 use super::documents::Documents;
-use super::{Analyzer, Characters, PyTally, lock};
+use super::{Analyzer, Characters, PyTally};
 use crate::bags::{NONE, Rows};
 use crate::features::{Counted, Features, TuneError};
 use crate::lexicon::Lexicon;
@@ -61,7 +60,7 @@ impl PyRows {
         nodes: PyReadonlyArray1<'_, u32>,
         threads: usize,
     ) -> PyResult<Self> {
-        let lexicon = lock(&tally.tally).lexicon().clone();
+        let lexicon = tally.lexicon(py);
         let nodes = nodes.as_slice()?;
         let place = placed(&lexicon, nodes)?;
         let documents = documents.get();
@@ -236,7 +235,7 @@ impl PyTuned {
         nodes: PyReadonlyArray1<'_, u32>,
         weights: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<Self> {
-        let lexicon: Arc<Lexicon> = lock(&tally.tally).lexicon().clone();
+        let lexicon = tally.lexicon(py);
         let place = placed(&lexicon, nodes.as_slice()?)?;
         let shape = weights.as_array().dim();
         fits(shape.0 == nodes.len()?)?;
@@ -287,7 +286,7 @@ pub fn leave_one_out<'py>(
     facts: &Bound<'py, PyDict>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let lexicon = lock(&tally.tally).lexicon().clone();
+    let lexicon = tally.lexicon(py);
     let (nodes, labels) = (nodes.as_slice()?, labels.as_slice()?);
     let place = placed(&lexicon, nodes)?;
     let facts = facts_of(facts, nodes.len())?;
@@ -316,7 +315,7 @@ fn facts_of(facts: &Bound<'_, PyDict>, terms: usize) -> PyResult<Facts> {
         "tf-idf" => Frequency::TfIdf,
         other => return Err(PyValueError::new_err(format!("There is no term frequency {other:?}."))),
     };
-    let class_documents: Vec<f64> = super::needed(facts, "class_documents")?;
+    let class_documents: Vec<f64> = floats(facts, "class_documents")?.to_vec()?;
     let facts = Facts {
         event,
         frequency,
@@ -324,8 +323,8 @@ fn facts_of(facts: &Bound<'_, PyDict>, terms: usize) -> PyResult<Facts> {
         smooth: facts.as_any().get_item("smooth")?.extract()?,
         all_terms: facts.as_any().get_item("all_terms")?.extract()?,
         classes: class_documents.len(),
-        documents: super::needed(facts, "documents")?,
-        mass: super::needed(facts, "mass")?,
+        documents: numbers_of(facts, "documents")?.narrow("documents")?.into_owned(),
+        mass: floats(facts, "mass")?.to_vec()?,
         class_documents,
     };
     let cells = terms * facts.classes;
