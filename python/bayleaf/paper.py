@@ -106,6 +106,12 @@ class Line:
         return f" {self.operator} ".join(map(str, self.parts))
 
 
+def toy_table() -> tuple[dict[str, list[str]], list[str]]:
+    """The toy samples as columns and labels, ready to be learned."""
+    columns = {"color": [sample.color for sample in TOY], "shape": [sample.shape for sample in TOY]}
+    return columns, [sample.label for sample in TOY]
+
+
 def toy_prior(label: str) -> Share:
     """The part of the toy samples that has this label."""
     return Share(sum(sample.label == label for sample in TOY), len(TOY))

@@ -25,6 +25,7 @@ MODULES = {
     "import": "tables",
     "tokens": "tokens",
     "demo": "demo",
+    "paper": "paper",
 }
 COMPLETION = "_BAYLEAF_COMPLETE"
 
