@@ -352,3 +352,34 @@ def test_a_category_beyond_those_known_is_named() -> None:
 def test_a_smaller_batch_keeps_the_categories_known_before() -> None:
     fitted = CategoricalNB().partial_fit([[4], [0]], [0, 1]).partial_fit([[1]], [0])
     assert_array_equal(fitted.n_categories_, [5])
+
+
+@pytest.mark.parametrize("model", [MultinomialNB, ComplementNB])
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_counts_that_are_not_finite_are_refused_though_x_is_looked_through_once(
+    model: Any, alpha: float, value: float, form: Any
+) -> None:
+    X, y = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]), [0, 1]
+    fitted = model(alpha=alpha).fit(form(X), y)
+    X[0, 2] = value
+    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+        model(alpha=alpha).fit(form(X), y)
+    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+        fitted.predict(form(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 5, 40])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.uint8, np.bool_])
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_sums_and_scores_do_not_depend_on_how_many_classes_and_what_numbers_there_are(
+    n_classes: int, kind: Any, form: Any
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    X, y = rng.poisson(0.7, (300, 30)).astype(kind), np.arange(300) % n_classes
+    ours = MultinomialNB().fit(form(X), y)
+    theirs = reference.MultinomialNB().fit(X.astype(float), y)
+    assert_array_equal(ours.feature_count_, theirs.feature_count_)
+    expected = theirs.predict_joint_log_proba(X.astype(float))
+    assert_allclose(ours.predict_joint_log_proba(form(X)), expected, rtol=1e-12)

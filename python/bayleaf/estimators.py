@@ -1,99 +1,37 @@
 """Naive Bayes for those who already have a matrix: scikit-learn's classifiers, written from counts.
 
-`MultinomialNB`, `ComplementNB`, `BernoulliNB` and `CategoricalNB` count; `GaussianNB` and `KernelNB`, from
-`gaussian.py`, measure. Parameters, attributes and numbers are those of scikit-learn 1.9.
+`MultinomialNB`, `ComplementNB` and `BernoulliNB` count, as does `CategoricalNB`, from `categorical.py`;
+`GaussianNB` and `KernelNB`, from `gaussian.py`, measure. Parameters, attributes and numbers are those of
+scikit-learn 1.9.
 """
 
 from __future__ import annotations
 
-import warnings
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 
-from bayleaf.estimator_base import NaiveBayesBase, checked_priors, class_shares, log
+from bayleaf.categorical import CategoricalNB
+from bayleaf.estimator_base import class_shares, log
 from bayleaf.estimator_counts import (
     ROUNDING,
     Array,
-    Categories,
     Tables,
-    category_counts,
     class_sums,
     mostly_unseen,
+    products,
     scattered,
     seen_cells,
-    widened,
 )
+from bayleaf.estimator_smoothed import Smoothed, log_shares, refuse_negative
 from bayleaf.gaussian import GaussianNB, KernelNB
 
 __all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "KernelNB", "MultinomialNB"]
 
-SMALLEST_ALPHA = 1e-10
 
-
-def refuse_negative(X: Any, name: str) -> None:
-    """Raise ValueError if a count is below 0."""
-    values = X.data if sparse.issparse(X) else X
-    lowest = values.min(initial=0)
-    if lowest < 0:
-        raise ValueError(f"Negative values in data passed to {name} (input X): the lowest is {lowest}.")
-
-
-class _Counting(NaiveBayesBase):
-    """Smoothed counts: `alpha`, and priors from the classes' shares."""
-
-    _checks: ClassVar[dict[str, Any]] = {"accept_sparse": "csr"}
-
-    _alpha_per_feature = True
-
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True
-        return tags
-
-    def _check_alpha(self) -> Any:
-        scalar = isinstance(self.alpha, Real)
-        alpha = np.asarray(self.alpha)
-        if alpha.dtype.kind not in "biuf" or not np.isfinite(alpha).all() or (alpha < 0).any():
-            raise ValueError(f"`alpha` is a pseudo-count and must be a number >= 0, got {self.alpha!r}.")
-        if not scalar and not (self._alpha_per_feature and alpha.shape == (self.n_features_in_,)):
-            each = (
-                f" or one for each of the {self.n_features_in_} features" if self._alpha_per_feature else ""
-            )
-            raise ValueError(f"`alpha` must be one number{each}, got an array of shape {alpha.shape}.")
-        if alpha.min() < SMALLEST_ALPHA and not self.force_alpha:
-            warnings.warn(
-                f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. "
-                "Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=2,
-            )
-            alpha = np.maximum(alpha, SMALLEST_ALPHA)
-        return float(alpha) if scalar else alpha
-
-    def _derive(self) -> None:
-        self._weigh(self._check_alpha())
-        if self.class_prior is not None:
-            prior = checked_priors(self.class_prior, len(self.classes_), "class_prior")
-        else:
-            prior = class_shares(self.class_count_ if self.fit_prior else np.ones(len(self.classes_)))
-        self.class_log_prior_ = log(prior)
-
-    def _weigh(self, alpha: Any) -> None:
-        raise NotImplementedError
-
-    def _log_prior(self) -> Array:
-        return self.class_log_prior_
-
-
-class _Linear(_Counting):
+class _Linear(Smoothed):
     """Models whose score is a sum over the features of value × weight."""
 
     feature_count_: Array
@@ -113,10 +51,10 @@ class _Linear(_Counting):
     def _score(self, X: Any, weights: Array) -> Array:
         """Multiply X by the weights; an infinite weight counts where X is not 0, and never as 0 × inf."""
         if self._finite_:
-            return np.asarray(X @ weights.T)
-        scores = np.asarray(X @ np.where(np.isfinite(weights), weights, 0.0).T, dtype=np.float64)
+            return products(X, weights)
+        scores = products(X, np.where(np.isfinite(weights), weights, 0.0))
         for limit in (np.inf, -np.inf):
-            scores[X @ (weights == limit).T.astype(np.float64) > 0] = limit
+            scores[products(X, (weights == limit).astype(np.float64)) > 0] = limit
         return scores
 
 
@@ -130,22 +68,34 @@ class MultinomialNB(_Linear):
     Attributes: `classes_`, `class_count_`, `feature_count_`, `class_log_prior_`, `feature_log_prob_`.
     """
 
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
 
+    # Infinite counts show in what is made of them, so that X is looked through once and not twice.
+    _checks: ClassVar[dict[str, Any]] = {"accept_sparse": "csr", "ensure_all_finite": False}
+
     def _prepare(self, X: Any) -> Any:
         refuse_negative(X, type(self).__name__)
         return X
+
+    def _count(self, X: Any, codes: Array, weight: Array, n_classes: int) -> Tables:
+        with np.errstate(over="ignore", invalid="ignore"):
+            counts = super()._count(X, codes, weight, n_classes)
+            self._refuse_infinite(X, counts.tables[0])
+        return counts
+
+    def _score(self, X: Any, weights: Array) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = super()._score(X, weights)
+        self._refuse_infinite(X, scores)
+        return scores
+
+    def _refuse_infinite(self, X: Any, made: Array) -> None:
+        if not np.isfinite(made).all():
+            values = X.data if sparse.issparse(X) else X
+            assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
 
     def _weigh(self, alpha: Any) -> None:
         total = self._smoothed_total(self.feature_count_.sum(axis=1), alpha)
@@ -160,16 +110,6 @@ class MultinomialNB(_Linear):
 
     def _joint(self, X: Any) -> Array:
         return self._score(X, self.feature_log_prob_) + self.class_log_prior_
-
-
-def log_shares(smoothed: Array, total: Array) -> Array:
-    """Return log(smoothed / total) in place of `smoothed`, -inf where there is nothing to have a share in.
-
-    The transpose is contiguous: scoring would otherwise copy it in every call.
-    """
-    log(smoothed, out=smoothed)
-    smoothed -= np.log(np.where(total > 0, total, 1.0))[:, None]
-    return np.asfortranarray(smoothed)
 
 
 class ComplementNB(MultinomialNB):
@@ -239,11 +179,8 @@ class BernoulliNB(_Linear):
         fit_prior: bool = True,
         class_prior: Any = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
     @property
     def feature_log_prob_(self) -> Array:
@@ -286,7 +223,7 @@ class BernoulliNB(_Linear):
             return np.asarray(self._score(X, self._log_odds_) + bias)
         always = np.isposinf(self._log_odds_)
         scores: Array = self._score(X, np.where(always, 0.0, self._log_odds_)) + bias
-        scores[X @ always.T.astype(np.float64) < always.sum(axis=1) * (1 - ROUNDING)] = -np.inf
+        scores[products(X, always.astype(np.float64)) < always.sum(axis=1) * (1 - ROUNDING)] = -np.inf
         return scores
 
 
@@ -314,84 +251,3 @@ def _present(X: Any, threshold: float) -> Any:
         present = present.copy()
         present.eliminate_zeros()
     return present
-
-
-class CategoricalNB(_Counting):
-    """Each feature is one of its own categories, numbered from 0.
-
-    Parameters: as `MultinomialNB` (one `alpha`), and `min_categories`: how many categories a feature has at
-    the least, seen or not, a number or one per feature.
-
-    Attributes: `classes_`, `class_count_`, `class_log_prior_`, `n_categories_`, and a list with an array for
-    each feature in `category_count_` and `feature_log_prob_`.
-    """
-
-    _checks: ClassVar[dict[str, Any]] = {"accept_sparse": False, "dtype": "int"}
-    _alpha_per_feature = False
-
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.categorical = True
-        tags.input_tags.positive_only = True
-        return tags
-
-    def _prepare(self, X: Any) -> Any:
-        refuse_negative(X, "CategoricalNB")
-        return X
-
-    def _count(self, X: Any, codes: Array, weight: Array, n_classes: int) -> Tables:
-        rows = np.bincount(codes, weights=weight, minlength=n_classes)
-        return Categories(rows, [category_counts(column, codes, weight, n_classes) for column in X.T])
-
-    def _weigh(self, alpha: Any) -> None:
-        least = _least_categories(self.min_categories, self.n_features_in_)
-        widths = np.maximum([table.shape[1] for table in self._counts_.tables], least)
-        pairs = zip(self._counts_.tables, widths, strict=True)
-        self.category_count_ = [widened(table, width) for table, width in pairs]
-        self.n_categories_ = widths
-        self.feature_log_prob_ = [
-            log_shares(table + alpha, table.sum(axis=1) + alpha * table.shape[1])
-            for table in self.category_count_
-        ]
-
-    def _joint(self, X: Any) -> Array:
-        beyond = X.max(axis=0) >= self.n_categories_
-        if beyond.any():
-            i = int(beyond.argmax())
-            raise ValueError(
-                f"X has the category {X[:, i].max()} in column {i}, which has {self.n_categories_[i]} "
-                f"categories numbered from 0. Fit with `min_categories` to leave room for unseen ones."
-            )
-        scores = np.tile(self.class_log_prior_, (X.shape[0], 1))
-        for column, log_prob in zip(X.T, self.feature_log_prob_, strict=True):
-            scores += log_prob.T[column]
-        return scores
-
-
-def _least_categories(least: Any, n_features: int) -> Array:
-    if least is None:
-        return np.zeros(n_features, dtype=np.int64)
-    values = np.asarray(least)
-    if not np.issubdtype(values.dtype, np.integer) or values.min(initial=1) < 1:
-        raise ValueError(f"'min_categories' should be integers >= 1, got {least!r}.")
-    if values.shape not in ((), (n_features,)):
-        raise ValueError(
-            f"'min_categories' should have shape ({n_features},) or be one integer, got {values.shape}."
-        )
-    return np.broadcast_to(values, n_features)
