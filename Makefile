@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
-FILES := python tests benchmarks
+FILES := python tests benchmarks $(wildcard docs/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs format lint types rust-check clean
@@ -48,8 +48,11 @@ bench: $(VENV)/built ## The speed table against the peers; needs BAYLEAF_DATA.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python benchmarks/speed.py --quick
 
-docs: $(VENV)/built ## Run every example of the README and the docs.
+docs: $(VENV)/built ## Draw the figures, build the site (docs/_build), run every example.
+	$(BIN)/python docs/figures.py
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	$(BIN)/python -m pytest -q tests/test_docs.py
+	@echo "The site: docs/_build/index.html"
 
 format: $(VENV)/built ## Format Python and Rust.
 	$(BIN)/ruff format $(FILES)
@@ -57,4 +60,4 @@ format: $(VENV)/built ## Format Python and Rust.
 	cargo fmt
 
 clean: ## Remove the environment and everything built.
-	rm -rf $(VENV) target
+	rm -rf $(VENV) target docs/_build

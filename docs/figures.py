@@ -28,6 +28,7 @@ FOLDER = Path(__file__).parent / "figures"
 SETTINGS: dict[Any, Any] = {"svg.hashsalt": "bayleaf", "svg.fonttype": "none", "path.simplify": True}
 SVG = {"Creator": None, "Date": None, "Format": None, "Type": None}
 LEARNED = 800
+QUESTION = "Claim your free prize now, see you at noon"
 # Another minor version may draw the same thing in other words; the group `docs` installs this one.
 MATPLOTLIB = "3.11."
 SCREENSHOTS: tuple[str, ...] = ()
@@ -55,6 +56,12 @@ def tuned() -> NaiveBayes:
     return NaiveBayes().fit(texts[:LEARNED], labels[:LEARNED])
 
 
+def first_answer() -> Any:
+    """The example of the start page."""
+    texts, labels = messages()
+    return plots.explanation(NaiveBayes(views=words()).fit(texts, labels).explain(QUESTION))
+
+
 def unseen() -> tuple[list[str], list[str]]:
     """The messages that were not learned."""
     texts, labels = messages()
@@ -77,10 +84,9 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "toy_samples": plots.toy_samples,
     "toy_new_sample": lambda: plots.toy_samples(new=paper.BLUE_SQUARE),
     "toy_yellow_sample": lambda: plots.toy_samples(new=paper.YELLOW_SQUARE),
+    "first_answer": first_answer,
     "top_terms": lambda: plots.top_terms(textbook(), n=8),
-    "explanation": lambda: plots.explanation(
-        textbook().explain("Claim your free prize now, see you at noon")
-    ),
+    "explanation": lambda: plots.explanation(textbook().explain(QUESTION)),
     "confusion_matrix": lambda: plots.confusion_matrix(tuned(), *unseen()),
     "decision_regions": regions,
     "reliability": lambda: plots.reliability(tuned(), *unseen()),

@@ -10,7 +10,10 @@ import pytest
 import bayleaf
 from doc_blocks import ROOT, Page, code_of, reason_to_skip, runnable
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts),
+]
 CASES = [(page, index) for page in PAGES for index in range(len(runnable(page)))]
 
 

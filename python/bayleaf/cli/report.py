@@ -18,13 +18,15 @@ MOST_CELLS = 40
 
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}
-table{border-collapse:collapse;margin:1rem 0}
+body{overflow-wrap:anywhere}svg{max-width:100%;height:auto}.wide{overflow-x:auto}
+table{border-collapse:collapse;margin:1rem 0;white-space:nowrap}
 td,th{padding:.2rem .8rem;text-align:right;border-bottom:1px solid #ddd}
 td:first-child,th:first-child{text-align:left}.facts{display:flex;flex-wrap:wrap;gap:1rem}
 .facts div{border:1px solid #ddd;border-radius:.5rem;padding:.5rem 1rem}
 .facts b{display:block;font-size:1.5rem}
 .plots{display:flex;flex-wrap:wrap;gap:1.5rem}figure{margin:0}figcaption{font-weight:600}
 article{border-top:1px solid #ddd;margin-top:1rem}code{background:#f4f4f4;padding:0 .2rem}
+@media(max-width:30rem){td,th{padding:.2rem .4rem}}
 """
 
 
@@ -38,8 +40,17 @@ def page(model_file: str, inputs: Sequence[str], measured: Measurement) -> str:
         f'<div class="plots">{_plots(measured)}</div>',
         _mistakes(measured),
     ]
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
-    return f"{head}<style>{STYLE}</style>{''.join(body)}</html>\n"
+    return document(title, "".join(body))
+
+
+def document(title: str, body: str) -> str:
+    """A page that nothing is fetched for, as wide as the screen it is read on."""
+    head = (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style>"
+    )
+    return f"{head}{body}</html>\n"
 
 
 def _facts(measured: Measurement) -> str:
@@ -63,7 +74,7 @@ def _by_class(measured: Measurement) -> str:
         (html.escape(str(name)), f"{p:.4f}", f"{r:.4f}", f"{f:.4f}", f"{n:,}") for name, p, r, f, n in columns
     ]
     body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
-    return f"<table><tr>{_cells('th', heads)}</tr>{body}</table>"
+    return f'<div class="wide"><table><tr>{_cells("th", heads)}</tr>{body}</table></div>'
 
 
 def _cells(tag: str, values: Iterable[str]) -> str:
