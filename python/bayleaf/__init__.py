@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bayleaf.model import Model
     from bayleaf.presets import preset
     from bayleaf.storage import ModelFileError
+    from bayleaf.studying import Study, study
     from bayleaf.table_views import bins, category, counts, flag, kernel, normal
     from bayleaf.views import bytes_, chars, words
 
@@ -40,6 +41,7 @@ _HOME = {
     "MultinomialNB": "estimators",
     "NaiveBayes": "classifier",
     "Normalization": "analysis",
+    "Study": "studying",
     "TextCounter": "counter",
     "__version__": "_core",
     "bins": "table_views",
@@ -53,6 +55,7 @@ _HOME = {
     "normal": "table_views",
     "plots": "plots",
     "preset": "presets",
+    "study": "studying",
     "top": "analysis",
     "words": "views",
 }
@@ -69,6 +72,7 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "Normalization",
+    "Study",
     "TextCounter",
     "__version__",
     "bins",
@@ -82,6 +86,7 @@ __all__ = [
     "normal",
     "plots",
     "preset",
+    "study",
     "top",
     "words",
 ]

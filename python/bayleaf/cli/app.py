@@ -24,6 +24,7 @@ MODULES = {
     "export": "tables",
     "import": "tables",
     "tokens": "tokens",
+    "study": "study",
     "demo": "demo",
     "paper": "paper",
 }
