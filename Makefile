@@ -50,6 +50,8 @@ bench: $(VENV)/built ## The speed table against the peers; needs BAYLEAF_DATA.
 
 docs: $(VENV)/built ## Draw the figures, build the site (docs/_build), run every example.
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/screenshots.py
+	rm -rf docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	$(BIN)/python -m pytest -q tests/test_docs.py
 	@echo "The site: docs/_build/index.html"

@@ -31,7 +31,6 @@ LEARNED = 800
 QUESTION = "Claim your free prize now, see you at noon"
 # Another minor version may draw the same thing in other words; the group `docs` installs this one.
 MATPLOTLIB = "3.11."
-SCREENSHOTS: tuple[str, ...] = ()
 
 
 @cache

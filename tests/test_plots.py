@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,9 +25,9 @@ from matplotlib.patches import Rectangle
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 
+import figures
 from bayleaf import GaussianNB, Model, NaiveBayes, paper, plots, words
 from bayleaf.plots.terms import cut
-from doc_blocks import ROOT
 
 TEXTS = ["win a prize now", "free prize", "lunch at noon", "see you at noon", "lunch now?", "costs $5 and $6"]
 LABELS = ["spam", "spam", "ham", "ham", "ham", "other"]
@@ -275,27 +274,16 @@ def test_without_matplotlib_the_error_says_how_to_get_it() -> None:
     assert 'pip install "bayleaf[plots]"' in done.stderr.splitlines()[-1]
 
 
-def figures() -> Any:
-    """The script that draws the figures of the docs."""
-    spec = spec_from_file_location("figures", ROOT / "docs" / "figures.py")
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-FIGURES = figures()
 # Coordinates move with the last bits of other processors; names, colors and the order of things do not.
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-@pytest.mark.parametrize("name", FIGURES.FIGURES)
+@pytest.mark.parametrize("name", figures.FIGURES)
 def test_the_committed_figure_is_what_the_code_draws(name: str, tmp_path: Path) -> None:
-    if not mpl.__version__.startswith(FIGURES.MATPLOTLIB):
-        pytest.skip(f"The figures were drawn by matplotlib {FIGURES.MATPLOTLIB}, this is {mpl.__version__}.")
-    drawn = FIGURES.draw(name, tmp_path).read_text("utf-8")
-    kept = (FIGURES.FOLDER / f"{name}.svg").read_text("utf-8")
+    if not mpl.__version__.startswith(figures.MATPLOTLIB):
+        pytest.skip(f"The figures were drawn by matplotlib {figures.MATPLOTLIB}, this is {mpl.__version__}.")
+    drawn = figures.draw(name, tmp_path).read_text("utf-8")
+    kept = (figures.FOLDER / f"{name}.svg").read_text("utf-8")
     remedy = "Run docs/figures.py, look at the figure, commit it."
     assert NUMBER.sub("#", drawn) == NUMBER.sub("#", kept), remedy
     numbers = [[float(number) for number in NUMBER.findall(svg)] for svg in (drawn, kept)]
@@ -303,5 +291,5 @@ def test_the_committed_figure_is_what_the_code_draws(name: str, tmp_path: Path) 
 
 
 def test_every_figure_in_the_folder_is_drawn_by_the_script() -> None:
-    kept = {file.stem for file in FIGURES.FOLDER.glob("*.svg")}
-    assert kept == {*FIGURES.FIGURES, *FIGURES.SCREENSHOTS}
+    kept = {file.stem for file in figures.FOLDER.glob("*.svg")}
+    assert kept == {*figures.FIGURES, "terminal_explain"}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from shutil import which
@@ -16,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import bayleaf
+import screenshots
 from cli_process import done
 from doc_blocks import MESSAGES, ROOT
 
@@ -88,6 +90,28 @@ def test_every_link_inside_the_site_leads_somewhere(links: dict[Path, Links]) ->
             if unquote(parts.fragment) not in known:
                 broken.append((page.name, link))
     assert broken == []
+
+
+def lines_of(svg: str) -> list[str]:
+    """The text of a terminal that rich has drawn, line by line, without spaces, which are not all drawn."""
+    drawn = re.findall(r"<text[^>]*-line-(\d+)\)\"[^>]*>(.*?)</text>", svg, re.DOTALL)
+    rows: dict[int, str] = {}
+    for line, text in drawn:
+        rows[int(line)] = rows.get(int(line), "") + unescape(text).replace("\xa0", " ")
+    return [squeezed(rows[number]) for number in sorted(rows)]
+
+
+def squeezed(line: str) -> str:
+    return "".join(line.split())
+
+
+def test_the_terminal_in_the_readme_shows_what_the_command_prints(tmp_path: Path) -> None:
+    screenshots.prepare(tmp_path)
+    plain = {"NO_COLOR": "1", "COLUMNS": str(screenshots.COLUMNS)}
+    printed = screenshots.run(screenshots.EXPLAIN, tmp_path, plain).splitlines()
+    shown = lines_of((DOCS / "figures" / "terminal_explain.svg").read_text("utf-8"))
+    expected = [f"$ {screenshots.EXPLAIN}", *(line for line in printed if line)]
+    assert [line for line in shown if line] == [squeezed(line) for line in expected]
 
 
 def test_reading_the_site_loads_nothing_from_elsewhere(site: Path, links: dict[Path, Links]) -> None:

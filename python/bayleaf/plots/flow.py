@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 # Column, row, title, what it means in bayleaf, color.
 _STEPS = (
-    (0, 0, "labeled documents", "label ⇥ text", MIDTONE),
-    (1, 0, "training part", "what is learned from", COLORS[0]),
+    (0, 0, "labeled texts", "label ⇥ text", MIDTONE),
+    (1, 0, "training part", "to learn from", COLORS[0]),
     (2, 0, "analyze", "text → tokens", COLORS[0]),
     (3, 0, "count", "tokens → counts", COLORS[0]),
-    (3, 1, "choose settings", "leave one out", COLORS[0]),
+    (3, 1, "tune", "leave one out", COLORS[0]),
     (0, 1, "test part", "seen only once", COLORS[1]),
     (2, 1, "model", "counts → weights", COLORS[2]),
     (1, 1, "evaluate", "accuracy, log loss", COLORS[1]),
-    (1, 2, "new document", "no label", MIDTONE),
+    (1, 2, "new text", "no label", MIDTONE),
     (2, 2, "classify", "score → posterior", COLORS[2]),
     (3, 2, "answer", "class and reasons", COLORS[2]),
 )
@@ -37,14 +37,14 @@ _ARROWS = (
     ((2, 2), (3, 2)),
 )
 _ARROW: dict[str, object] = {"arrowstyle": "-|>", "color": MIDTONE, "shrinkA": 1, "shrinkB": 1}
-_WIDTH, _HEIGHT = 0.78, 0.56
+_WIDTH, _HEIGHT = 0.8, 0.58
 
 
 def model_building(ax: Axes | None = None) -> Axes:
-    """From labeled documents to an answer: what is learned, what is tested, what is asked."""
+    """From labeled texts to an answer: what is learned, what is tested, what is asked."""
     from matplotlib.patches import FancyBboxPatch
 
-    ax = axes_of(ax, 8.0, 3.6)
+    ax = axes_of(ax, 6.2, 3.2)
     for (x, y), (to_x, to_y) in _ARROWS:
         gap_x = _WIDTH / 2 * ((to_x > x) - (to_x < x))
         gap_y = _HEIGHT / 2 * ((to_y > y) - (to_y < y))

@@ -56,7 +56,7 @@ def effect_of_priors(
     The curves are the densities P(x | class), which no prior changes; what moves is the border.
     """
     borders = [boundaries(means, sigmas, prior) for prior in priors]
-    ax = axes_of(ax, 7.0, 4.2)
+    ax = axes_of(ax, 6.0, 4.0)
     low = min(mean - 3.6 * sigma for mean, sigma in zip(means, sigmas, strict=True))
     high = max(mean + 3.6 * sigma for mean, sigma in zip(means, sigmas, strict=True))
     across = np.linspace(low, high, 241)

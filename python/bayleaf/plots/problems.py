@@ -55,7 +55,7 @@ def linear_nonlinear(samples: int = 120, seed: int = 0) -> Figure:
 
     from bayleaf.estimators import GaussianNB
 
-    figure, panels = pyplot().subplots(2, 2, figsize=(7.6, 6.6), layout="constrained")
+    figure, panels = pyplot().subplots(2, 2, figsize=(6.2, 6.2), layout="constrained")
     random = np.random.default_rng(seed)
     problems = (("A, linear", _blobs), ("B, not linear", _chessboard))
     models = (("Gaussian naive Bayes", GaussianNB), ("5 nearest neighbors", KNeighborsClassifier))
@@ -66,7 +66,7 @@ def linear_nonlinear(samples: int = 120, seed: int = 0) -> Figure:
             classifier = make().fit(X, y)
             decision_regions(classifier, X, y, steps=150, ax=ax)
             right = np.mean(classifier.predict(unseen) == truth)
-            ax.set_title(f"{problem}: {name}, {right:.0%} right", loc="left", fontsize="medium")
+            ax.set_title(f"{problem}:\n{name}, {right:.0%} right", loc="left", fontsize="medium")
             ax.set_xticks([])
             ax.set_yticks([])
     made: Figure = figure

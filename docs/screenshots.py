@@ -1,0 +1,105 @@
+"""Show the real thing: `python docs/screenshots.py [FOLDER]` runs commands and takes pictures of the result.
+
+A terminal is drawn by rich, from the output of the command with its colors; a report is opened in Chromium,
+and its picture stays as it is where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from importlib.resources import as_file, files
+from io import StringIO
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+FOLDER = Path(__file__).parent / "figures"
+COLUMNS = 76
+QUESTION = "Claim your free prize now, see you at noon"
+EXPLAIN = f'bayleaf explain spam.bayleaf "{QUESTION}"'
+COLORS = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
+# rich's own frame names a web font; this one takes whatever the reader has.
+FRAME = """\
+<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{
+  font: {char_height}px/{line_height}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+}}
+.{unique_id}-title {{ font: bold 18px sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def run(command: str, folder: Path, colors: dict[str, str] = COLORS) -> str:
+    """What a command of bayleaf writes."""
+    arguments = [sys.executable, "-m", *shlex.split(command)]
+    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | colors
+    return subprocess.run(arguments, cwd=folder, env=environment, stdout=-1, text=True, check=True).stdout
+
+
+def prepare(folder: Path) -> None:
+    """A model of two thirds of the bundled messages, and the rest in a file."""
+    with as_file(files("bayleaf").joinpath("data/messages.tsv")) as corpus:
+        lines = corpus.read_text("utf-8").splitlines(keepends=True)
+    (folder / "test.tsv").write_text("".join(lines[::3]), "utf-8")
+    (folder / "train.tsv").write_text("".join(line for at, line in enumerate(lines) if at % 3), "utf-8")
+    run("bayleaf train train.tsv -o spam.bayleaf --quiet", folder)
+
+
+def terminal(command: str, output: str, file: Path) -> None:
+    """Draw a terminal in which the command has just run."""
+    console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True)
+    console.print(Text(f"$ {command}", style="bold"), Text.from_ansi(output.rstrip()), sep="\n")
+    console.save_svg(str(file), title="bayleaf", theme=MONOKAI, code_format=FRAME, unique_id=file.stem)
+
+
+def picture(page: Path, file: Path, height: int) -> None:
+    """Open a page in Chromium and take a picture of its upper part."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
+    if chromium is None:
+        print(f"{file.name} stays as it is: there is no Chromium here.")
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1100, "height": height})
+        tab.goto(page.as_uri())
+        tab.screenshot(path=file)
+        browser.close()
+
+
+def main(folder: Path = FOLDER) -> None:
+    """Take all pictures."""
+    with TemporaryDirectory() as name:
+        work = Path(name)
+        prepare(work)
+        terminal(EXPLAIN, run(EXPLAIN, work), folder / "terminal_explain.svg")
+        run("bayleaf evaluate spam.bayleaf test.tsv --quiet --worst 3 --html report.html", work)
+        picture(work / "report.html", folder / "report.png", 720)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
