@@ -189,12 +189,16 @@ def in_fresh_process(function: Callable[..., T], *arguments: Any) -> T:
 
 @dataclass(frozen=True)
 class Trial:
-    """One learner, one corpus, one process: seconds to learn and classify, bytes that learning added."""
+    """One learner, one corpus, one process: seconds to learn and classify, bytes that learning added.
+
+    `in_all` is the most that learning and classifying added.
+    """
 
     learn: float
     added: int
     classify: float | None = None
     accuracy: float | None = None
+    in_all: int | None = None
 
 
 def trial(make: Callable[[], Learner], train: Source, test: Source | None = None) -> Trial:
@@ -202,15 +206,16 @@ def trial(make: Callable[[], Learner], train: Source, test: Source | None = None
     learner = make()
     corpus = train.read()
     texts, labels = corpus.strings(), corpus.labels
+    questions = [] if test is None else test.read().strings()
     before = settle_memory()
     learn = seconds(lambda: learner.learn(texts, labels))
     added = max(peak_memory() - before, 0)
     if test is None:
         return Trial(learn, added)
-    questions, answers = test.read().strings(), test.read().labels
     predicted: list[Sequence[Any]] = []
     classify = seconds(lambda: predicted.append(learner.predict(questions)))
-    return Trial(learn, added, classify, accuracy(predicted[0], answers))
+    in_all = max(peak_memory() - before, 0)
+    return Trial(learn, added, classify, accuracy(predicted[0], test.read().labels), in_all)
 
 
 @dataclass

@@ -76,6 +76,11 @@ def sklearn_letters() -> Sklearn:
     return _sklearn_counts(analyzer="char_wb", ngram_range=(1, 4))
 
 
+def sklearn_language() -> Sklearn:
+    """The counts of bayleaf's preset `language`."""
+    return _sklearn_counts(analyzer="char_wb", ngram_range=(1, 5))
+
+
 def sklearn_kmers() -> Sklearn:
     """The setting of QIIME 2's taxonomy classifier, spared its row norm and lower-casing."""
     need("sklearn")

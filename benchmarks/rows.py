@@ -31,6 +31,7 @@ from peers import (
     VowpalWabbit,
     sklearn_bigrams,
     sklearn_kmers,
+    sklearn_language,
     sklearn_letters,
     sklearn_svm,
     sklearn_words,
@@ -53,6 +54,13 @@ OUR_WORDS = partial(bayleaf, "words")
 OUR_BIGRAMS = partial(bayleaf, "words", ngrams=(1, 2))
 OUR_LETTERS = partial(bayleaf, "chars", 1, 4)
 OUR_KMERS = partial(bayleaf, "bytes_", 8)
+
+
+def our_language() -> Any:
+    """The preset for languages."""
+    import bayleaf
+
+    return bayleaf.Model(bayleaf.preset("language"), threads=1)
 
 
 def learning(make: Callable[[], Learner], corpus: Corpus) -> float:
@@ -201,6 +209,24 @@ def memory_words(bench: Bench) -> Duel:
 @row("memory-letters", "memory learning adds, letters, languages", "scikit-learn", at_most(1 / 5, 1 / 20))
 def memory_letters(bench: Bench) -> Duel:
     return weighed(letters_contest(bench), lambda each: each.added, unit="B")
+
+
+@row(
+    "memory-language",
+    "memory learning and classifying add, preset language",
+    "scikit-learn",
+    at_most(1 / 5, 1 / 20),
+    group="text",
+)
+def memory_language(bench: Bench) -> Duel:
+    """The same counts on both sides. Half the corpus: all of it would take the peer more than 8 GB."""
+    share = 0.2 if bench.quick else 0.5
+    train, test = Source("languages.train", share), Source("languages.test", share)
+    contested = contest({}, our_language, sklearn_language, train, test)
+    duel = weighed(contested, lambda each: each.in_all, unit="B")
+    sides = {"bayleaf": contested.ours, "scikit-learn": contested.theirs}
+    duel.remark = right_answers({side: trials[0].accuracy or 0 for side, trials in sides.items() if trials})
+    return duel
 
 
 @row("start", "process start to first answer, words + bigrams", "import numpy", at_most(3, 1.5))

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import assert_all_finite
 
 from bayleaf.estimator_base import NaiveBayesBase, checked_priors, class_shares, log
@@ -16,9 +15,8 @@ from bayleaf.estimator_counts import Array
 SMALLEST_ALPHA = 1e-10
 
 
-def refuse_negative(X: Any, name: str) -> None:
+def refuse_negative(values: Array, name: str) -> None:
     """Raise ValueError if a count is below 0 or NaN."""
-    values = X.data if sparse.issparse(X) else X
     lowest = values.min(initial=0)
     if not lowest >= 0:
         assert_all_finite(values, estimator_name=name, input_name="X")

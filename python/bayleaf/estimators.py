@@ -7,6 +7,7 @@ scikit-learn 1.9.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +37,7 @@ class _Linear(Smoothed):
 
     feature_count_: Array
     _finite_: bool
+    _look: Callable[[Array], None] | None = None
 
     def _count(self, X: Any, codes: Array, weight: Array, n_classes: int) -> Tables:
         rows = np.bincount(codes, weights=weight, minlength=n_classes)
@@ -51,8 +53,8 @@ class _Linear(Smoothed):
     def _score(self, X: Any, weights: Array) -> Array:
         """Multiply X by the weights; an infinite weight counts where X is not 0, and never as 0 × inf."""
         if self._finite_:
-            return products(X, weights)
-        scores = products(X, np.where(np.isfinite(weights), weights, 0.0))
+            return products(X, weights, self._look)
+        scores = products(X, np.where(np.isfinite(weights), weights, 0.0), self._look)
         for limit in (np.inf, -np.inf):
             scores[products(X, (weights == limit).astype(np.float64)) > 0] = limit
         return scores
@@ -76,11 +78,11 @@ class MultinomialNB(_Linear):
     # Infinite counts show in what is made of them, so that X is looked through once and not twice.
     _checks: ClassVar[dict[str, Any]] = {"accept_sparse": "csr", "ensure_all_finite": False}
 
-    def _prepare(self, X: Any) -> Any:
-        refuse_negative(X, type(self).__name__)
-        return X
+    def _look(self, values: Array) -> None:
+        refuse_negative(values, type(self).__name__)
 
     def _count(self, X: Any, codes: Array, weight: Array, n_classes: int) -> Tables:
+        self._look(X.data if sparse.issparse(X) else X)
         with np.errstate(over="ignore", invalid="ignore"):
             counts = super()._count(X, codes, weight, n_classes)
             self._refuse_infinite(X, counts.tables[0])
@@ -198,7 +200,7 @@ class BernoulliNB(_Linear):
             return X
         if not threshold >= 0:
             raise ValueError(f"`binarize` must be None or a number >= 0, got {threshold}.")
-        return _present(X, threshold) if sparse.issparse(X) else np.greater(X, threshold).astype(np.float64)
+        return _present(X, threshold) if sparse.issparse(X) else np.greater(X, threshold)
 
     def _weigh(self, alpha: Any) -> None:
         counts, rows = self.feature_count_, self.class_count_
