@@ -86,7 +86,7 @@ def predict(name: str, table: Callable[[], tuple[Any, Any]], bench: Bench) -> Du
 
 
 def race_of(ours: Callable[[], Any], theirs: Callable[[], Any], bench: Bench) -> Duel:
-    from threadpoolctl import threadpool_limits  # type: ignore[import-not-found,unused-ignore]
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1):
         return race(lambda: seconds(ours), lambda: seconds(theirs), bench.rounds(*ROUNDS))

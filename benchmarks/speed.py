@@ -26,7 +26,9 @@ from rich.console import Console
 from rich.table import Table
 
 import command_rows as _command_rows  # noqa: F401  (enters the rows)
+import matrix_rows as _matrix_rows  # noqa: F401  (enters the rows)
 import rows as _rows  # noqa: F401  (enters the rows)
+import study_rows as _study_rows  # noqa: F401  (enters the rows)
 from measure import Duel, UnavailableError, data_folder, in_a_line
 from peers import versions, wc_locale
 from registry import ROWS, Bench, Row
