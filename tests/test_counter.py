@@ -12,6 +12,7 @@ import os
 import pickle
 import re
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +26,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction import text
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from bayleaf.counter import TextCounter
 from strategies import texts
@@ -45,6 +48,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "single letters": {"token_pattern": r"(?u)\b\w+\b"},
     "own pattern": {"token_pattern": r"\d+|(?<=a)\w"},
 }
+
+CHECKS_WITHOUT_X = [
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_get_params_invariance",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
 
 
 def _with_our_class() -> ModuleType:
@@ -125,3 +138,41 @@ def test_it_can_be_cloned_and_pickled() -> None:
     assert clone(counter).get_params() == counter.get_params()
     copy = pickle.loads(pickle.dumps(counter))
     assert_same(copy.transform(["two one two"]), counter.transform(["two one two"]))
+
+
+def test_scikit_learns_checks_of_estimators_pass() -> None:
+    with warnings.catch_warnings():
+        # It has no checks for texts, and says so; those that need no X are called below.
+        warnings.simplefilter("ignore")
+        results = check_estimator(TextCounter(), on_fail=None, on_skip=None)
+    assert results
+    assert [result for result in results if result["status"] != "passed"] == []
+    for check in CHECKS_WITHOUT_X:
+        getattr(estimator_checks, check)("TextCounter", TextCounter())
+
+
+def test_its_tags_are_those_of_scikit_learns_class() -> None:
+    tags = TextCounter().__sklearn_tags__()
+    assert tags == CountVectorizer().__sklearn_tags__()
+    assert (tags.input_tags.string, tags.input_tags.two_d_array) == (True, False)
+
+
+def test_scikit_learn_still_reads_texts_through_the_method_that_the_core_stands_in_for() -> None:
+    seen: list[bool] = []
+
+    class Watched(TextCounter):
+        def _count_vocab(self, raw_documents: Any, fixed_vocab: bool) -> Any:
+            seen.append(fixed_vocab)
+            return super()._count_vocab(raw_documents, fixed_vocab)
+
+    Watched().fit(["one two"]).transform(["two"])
+    assert seen == [False, True], (
+        "scikit-learn does not read texts through CountVectorizer._count_vocab any more: TextCounter is "
+        "CountVectorizer now, correct but slow. Give the core another place in it."
+    )
+    for name, parameters in {
+        "_count_vocab": ["raw_documents", "fixed_vocab"],
+        "_sort_features": ["X", "vocabulary"],
+    }.items():
+        theirs = list(inspect.signature(getattr(CountVectorizer, name)).parameters)[1:]
+        assert theirs == parameters, f"CountVectorizer.{name} takes {theirs} now; TextCounter overrides it."
