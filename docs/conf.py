@@ -46,6 +46,7 @@ html_title = f"bayleaf {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = False
 html_show_sphinx = False
 html_math_renderer = "mathml"
 

@@ -114,6 +114,17 @@ def test_the_terminal_in_the_readme_shows_what_the_command_prints(tmp_path: Path
     assert [line for line in shown if line] == [squeezed(line) for line in expected]
 
 
+def test_every_formula_is_drawn(site: Path) -> None:
+    """No page shows a command of TeX where a formula should be."""
+    left = {}
+    for page in PAGES:
+        text = (site / page).read_text("utf-8")
+        prose = re.sub(r"<(pre|code|script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+        left[page] = re.findall(r"\\[a-zA-Z]+|\$\$", prose)
+    assert {page: found for page, found in left.items() if found} == {}
+    assert "<math" in "".join((site / page).read_text("utf-8") for page in PAGES)
+
+
 def test_reading_the_site_loads_nothing_from_elsewhere(site: Path, links: dict[Path, Links]) -> None:
     loads = {link for found in links.values() for link in found.loads}
     assert [link for link in loads if urlsplit(link).scheme not in ("", "data")] == []
@@ -191,7 +202,7 @@ def look_at(browser: Any, page: Path) -> dict[str, str]:
     return backgrounds
 
 
-@pytest.mark.parametrize("name", [*PAGES, "search.html", "genindex.html"])
+@pytest.mark.parametrize("name", [*PAGES, "search.html"])
 def test_a_page_is_fine_on_a_phone_and_on_a_desk_by_day_and_by_night(
     name: str, site: Path, browser: Any
 ) -> None:
@@ -215,17 +226,21 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done("evaluate", "--quiet", "spam.bayleaf", MESSAGES, "--html", "evaluate.html", cwd=folder)
     text = "Claim your free prize now " + "https://prizes.example/" + "x" * 80
     done("explain", "spam.bayleaf", text, "--html", "explain.html", cwd=folder)
+    done("study", "--quiet", MESSAGES, "--folds", "3", "--curve", "--html", "study.html", cwd=folder)
     return folder
 
 
-@pytest.mark.parametrize("name", ["evaluate.html", "explain.html"])
+REPORTS = ["evaluate.html", "explain.html", "study.html"]
+
+
+@pytest.mark.parametrize("name", REPORTS)
 def test_a_report_is_fine_on_a_phone_and_on_a_desk_by_day_and_by_night(
     name: str, reports: Path, browser: Any
 ) -> None:
     look_at(browser, reports / name)
 
 
-@pytest.mark.parametrize("name", ["evaluate.html", "explain.html"])
+@pytest.mark.parametrize("name", REPORTS)
 def test_a_report_is_one_file_that_tells_phones_its_width(name: str, reports: Path) -> None:
     found = Links(reports / name)
     assert found.loads == []
