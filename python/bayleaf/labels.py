@@ -43,8 +43,7 @@ class Labels:
             raise _no_label(values)
         if new:
             self._let_in([value for value in dict.fromkeys(values) if value in new], grow)
-        number = self._number
-        return np.fromiter((number[value] for value in values), np.uint32, len(values))
+        return np.fromiter(map(self._number.__getitem__, values), np.uint32, len(values))
 
     def _number_column(self, labels: Any, grow: bool) -> NDArray[np.uint32]:
         """Labels that are slices of a buffer or an Arrow array: only the different ones become strings."""
@@ -105,6 +104,8 @@ def as_list(labels: Any) -> list[Any]:
     if isinstance(labels, str | bytes):
         raise TypeError(f"y is a single label, {labels!r}. Give one label for each document: [label].")
     if isinstance(labels, list):
+        if not any(issubclass(kind, np.generic) for kind in {*map(type, labels)}):
+            return labels
         return [value.item() if isinstance(value, np.generic) else value for value in labels]
     for method in ("tolist", "to_list", "to_pylist"):
         if hasattr(labels, method):
