@@ -42,7 +42,9 @@ myst_fence_as_directive = {"math"}
 myst_heading_anchors = 4
 
 html_theme = "furo"
+pygments_dark_style = "monokai"
 html_title = f"bayleaf {release}"
+html_logo = html_favicon = "static/leaf.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False

@@ -84,7 +84,7 @@ def picture(page: Path, file: Path, height: int) -> None:
         print(f"{file.name} stays as it is: there is no Chromium here.")
         return
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
         tab = browser.new_page(viewport={"width": 1100, "height": height})
         tab.goto(page.as_uri())
         tab.screenshot(path=file)

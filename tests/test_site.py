@@ -175,7 +175,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield opened
         opened.close()
 
@@ -237,7 +237,8 @@ REPORTS = ["evaluate.html", "explain.html", "study.html"]
 def test_a_report_is_fine_on_a_phone_and_on_a_desk_by_day_and_by_night(
     name: str, reports: Path, browser: Any
 ) -> None:
-    look_at(browser, reports / name)
+    backgrounds = look_at(browser, reports / name)
+    assert backgrounds["light"] != backgrounds["dark"]
 
 
 @pytest.mark.parametrize("name", REPORTS)

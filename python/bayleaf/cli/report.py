@@ -27,6 +27,13 @@ td:first-child,th:first-child{text-align:left}.facts{display:flex;flex-wrap:wrap
 .plots{display:flex;flex-wrap:wrap;gap:1.5rem}figure{margin:0}figcaption{font-weight:600}
 article{border-top:1px solid #ddd;margin-top:1rem}code{background:#f4f4f4;padding:0 .2rem}
 @media(max-width:30rem){td,th{padding:.2rem .4rem}}
+:root{color-scheme:light dark}
+@media(prefers-color-scheme:dark){
+body{color:#e4e9eb;background:#15191b}td,th,.facts div,article{border-color:#353d41}code{background:#22282b}
+svg text:not([fill]),svg text[fill="#333"]{fill:#c9d1d4}svg [stroke="#eee"]{stroke:#2a3033}
+svg [stroke="#ddd"]{stroke:#353d41}
+svg polyline,svg circle,svg text[text-anchor="start"]{filter:brightness(1.9)}
+}
 """
 
 
