@@ -219,9 +219,8 @@ def memory_letters(bench: Bench) -> Duel:
     group="text",
 )
 def memory_language(bench: Bench) -> Duel:
-    """The same counts on both sides. Half the corpus: all of it would take the peer more than 8 GB."""
-    share = 0.2 if bench.quick else 0.5
-    train, test = Source("languages.train", share), Source("languages.test", share)
+    """The same counts on both sides."""
+    train, test = bench.source("languages.train", 0.2), bench.source("languages.test", 0.2)
     contested = contest({}, our_language, sklearn_language, train, test)
     duel = weighed(contested, lambda each: each.in_all, unit="B")
     sides = {"bayleaf": contested.ours, "scikit-learn": contested.theirs}

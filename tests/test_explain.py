@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -153,6 +154,22 @@ def test_what_is_impossible_is_shown_as_infinite() -> None:
     assert "inf" in found.to_text()
     assert "x" in found.to_html()
     assert found.posterior.tolist() == [1, 0]
+
+
+def test_what_is_infinite_goes_through_strict_json_and_back_with_its_sign() -> None:
+    found = impossible()
+    kept = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert kept["log_joint"] == {"x": "-Infinity", "y": "-Infinity"}
+    odds = {part["term"]: float(part["log_odds"]) for part in kept["parts"]}
+    assert odds == {"a": math.inf, "b": -math.inf}
+    assert float(kept["prior"]) == math.inf
+
+
+def test_classes_of_the_same_text_are_told_apart_in_the_dict() -> None:
+    model = Model().learn(["a", "b", "b"], [1, "1", "1"])
+    assert model.explain("a").to_dict()["posterior"].keys() == {"1", "'1'"}
+    plain = Model().learn(["a", "b"], [1, "x"])
+    assert plain.explain("a").to_dict()["posterior"].keys() == {"1", "x"}
 
 
 def test_top_terms_are_those_with_the_highest_log_odds() -> None:

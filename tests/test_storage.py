@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from bayleaf import Model, ModelFileError, bytes_, chars, storage, words
+from bayleaf.analysis import FunctionNeeded
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS = ["Win a prize, win!", "see you at noon", "café at noon? Ναί, 日本語", "", "a prize"]
@@ -356,3 +357,14 @@ def test_a_model_with_a_function_of_yours_needs_it_again(tmp_path: Path) -> None
     model = Model.load(file, normalizer=str.upper)
     assert model.counts().term_names == ["A", "B"]
     assert model.learn(["b c"], [1]).counts().term_names == ["A", "B", "C"]
+
+
+def test_an_error_that_speaks_of_functions_is_the_files_fault_unless_it_asks_for_one() -> None:
+    with (
+        pytest.raises(ModelFileError, match=r"a file is damaged: no such function"),
+        storage.reading("a file"),
+    ):
+        raise ValueError("no such function")
+    data = Model([words(normalizer=str.upper)]).learn(["a b"], [0]).to_bytes()
+    with pytest.raises(FunctionNeeded, match="Pass the same function"):
+        Model.from_bytes(data)

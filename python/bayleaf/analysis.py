@@ -26,6 +26,10 @@ _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+")
 
 
+class FunctionNeeded(ValueError):  # noqa: N818 # whoever loads the file is to act, and nothing is wrong with it
+    """A file was learned with a function of the user's, which has to be given again."""
+
+
 @dataclass(frozen=True)
 class Top:
     """The n most frequent terms of the corpus itself; made by `top(n)`."""
@@ -163,7 +167,7 @@ class Normalization:
             "lemmatizer": self.lemmatizer,
             "strip_accents": self.strip_accents,
             "digits": self.digits,
-            "function": None if self.function is None else _function_name(self.function),
+            "function": None if self.function is None else function_name(self.function),
         }
 
     @classmethod
@@ -176,12 +180,12 @@ class Normalization:
             )
         name = settings.get("function")
         if name is not None and function is None:
-            raise ValueError(
+            raise FunctionNeeded(
                 f"The words were normalized by the function {name!r}, which no file can hold. "
                 "Pass the same function when you load it."
             )
         if name is None and function is not None:
-            raise ValueError(
+            raise FunctionNeeded(
                 f"The words were normalized without a function, got {function!r}. Load it without one."
             )
         stops = settings.get("stop_words")
@@ -260,14 +264,15 @@ def _checked_function(function: WordFunction) -> Callable[[Iterable[str | None]]
         answers = [function(word) if word else None for word in words]
         if not {*map(type, answers)} <= {str, type(None)}:
             for wrong in _not_strings(answer for answer in answers if answer is not None):
-                name = _function_name(function)
+                name = function_name(function)
                 raise TypeError(f"{name} must return a word, or None to drop it, but returned {wrong!r}.")
         return [answer or None for answer in answers]
 
     return apply
 
 
-def _function_name(function: WordFunction) -> str:
+def function_name(function: Any) -> str:
+    """By what name a function is remembered."""
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     return f"{getattr(function, '__module__', None) or type(function).__module__}.{name}"
 

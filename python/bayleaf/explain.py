@@ -78,20 +78,25 @@ class Explanation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
+        """Everything, ready for JSON.
+
+        Classes are named by their texts, unless two have the same one: then 1 is "1" and "1" is "'1'". What
+        is infinite (with `alpha=0`) is "Infinity" or "-Infinity", which `float` reads, and JavaScript's Number.
+        """
+        names = _names(self.classes)
         return {
             "text": self.text,
             "label": self.label,
             "against": self.against,
             "probability": self.probability,
-            "posterior": dict(zip(map(str, self.classes), self.posterior.tolist(), strict=True)),
-            "log_joint": dict(zip(map(str, self.classes), self.log_joint.tolist(), strict=True)),
-            "log_odds": self.log_odds(self.log_joint),
-            "prior": self.log_odds(self.log_prior),
-            "absent_terms": self.log_odds(self.bias),
+            "posterior": dict(zip(names, self.posterior.tolist(), strict=True)),
+            "log_joint": dict(zip(names, map(_as_json, self.log_joint.tolist()), strict=True)),
+            "log_odds": _as_json(self.log_odds(self.log_joint)),
+            "prior": _as_json(self.log_odds(self.log_prior)),
+            "absent_terms": _as_json(self.log_odds(self.bias)),
             "parts": [
                 {"term": part.term, "start": part.start, "end": part.end, "view": part.view,
-                 "log_odds": self.log_odds(part.scores)}
+                 "log_odds": _as_json(self.log_odds(part.scores))}
                 for part in self.parts
             ],
         }  # fmt: skip
@@ -145,6 +150,16 @@ class Explanation:
             for at in range(part.start, min(part.end, len(odds))):
                 odds[at] += share if np.isfinite(share) else np.sign(share) * 50
         return odds
+
+
+def _names(classes: Sequence[Label]) -> list[str]:
+    texts = [str(label) for label in classes]
+    return texts if len(set(texts)) == len(texts) else [repr(label) for label in classes]
+
+
+def _as_json(number: float) -> float | str:
+    """JSON has no infinity."""
+    return number if np.isfinite(number) else "Infinity" if number > 0 else "-Infinity"
 
 
 def _named(term: str, count: int) -> str:

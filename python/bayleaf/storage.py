@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.analysis import FunctionNeeded
+
 FORMAT = 1
 READABLE = (1,)
 
@@ -129,7 +131,7 @@ def reading(origin: str) -> Iterator[None]:
     """Whatever goes wrong inside is the file's fault, and said so."""
     try:
         yield
-    except ModelFileError:
+    except (ModelFileError, FunctionNeeded):
         raise
     except (
         ValueError,
@@ -140,8 +142,6 @@ def reading(origin: str) -> Iterator[None]:
         OverflowError,
         RecursionError,
     ) as error:
-        if isinstance(error, ValueError) and "function" in str(error):
-            raise
         raise ModelFileError(f"{origin} is damaged: {_said(error)}.") from error
 
 

@@ -16,7 +16,8 @@ from bayleaf.moments import MomentTally
 from bayleaf.table_scoring import BinScorer, BlockScorer, CategoryScorer, NumberScorer
 from bayleaf.tables import Arrays, BlockTally, ValueCounts, ValueTally
 from bayleaf.tally import Classes, Floats
-from bayleaf.views import Bytes, Chars, View, Words
+from bayleaf.view import View
+from bayleaf.views import Bytes, Chars, Words
 
 Rule = Literal["scott", "silverman", "loo"]
 Cut = Literal["quantiles", "entropy"]

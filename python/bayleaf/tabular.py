@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bayleaf.columns import as_list, is_missing, is_numeric
 from bayleaf.table_views import CountsView, category, counts, normal
-from bayleaf.views import View, chars, words
+from bayleaf.view import View
+from bayleaf.views import chars, words
 
 TEXT = words(ngrams=2)
 """How texts are looked at if nothing is said: words and pairs of words."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from bayleaf._core import Analyzer
+from bayleaf.analysis import FunctionNeeded
 from bayleaf.patterns import KEEP_PATTERNS, keep_pattern
 
 __all__ = [
@@ -16,7 +17,6 @@ __all__ = [
     "checked_keep",
     "checked_tokenizer",
     "for_core",
-    "function_name",
 ]
 
 TokenFunction: TypeAlias = Callable[[str], Iterable[str]]
@@ -77,12 +77,6 @@ def checked_keep(keep: Any) -> tuple[str, ...]:
     return tuple(name for name in KEEP_PATTERNS if name in names)
 
 
-def function_name(function: Any) -> str:
-    """By what name a function is remembered."""
-    name = getattr(function, "__qualname__", None) or type(function).__qualname__
-    return f"{getattr(function, '__module__', None) or type(function).__module__}.{name}"
-
-
 def for_core(tokenizer: Tokenizer, keep: tuple[str, ...]) -> dict[str, Any]:
     """The same as arguments of the core."""
     named = isinstance(tokenizer, str) and tokenizer in NAMES
@@ -137,7 +131,7 @@ def restored_functions(settings: Mapping[str, Any], given: Any) -> tuple[Any, An
     functions = given if isinstance(given, Mapping) else {} if both else {"tokenizer": given}
     if functions.get("tokenizer") is None:
         remedy = 'a mapping, {"tokenizer": ..., "normalizer": ...}' if both else "it"
-        raise ValueError(
+        raise FunctionNeeded(
             f"The text was cut by the function {name!r}, which no file can hold. "
             f"Pass {remedy} as `normalizer` when you load it."
         )

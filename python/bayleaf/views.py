@@ -1,19 +1,19 @@
-"""Views: how to look at one column, and which event model to use for it."""
+"""Views of text: words, letters or bytes, and which event model to use for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypedDict, Unpack, cast
+from typing import Any, ClassVar, Self, TypedDict, Unpack
 
 from bayleaf._core import Analyzer
-from bayleaf.analysis import Digits, Normalization, Top, top
+from bayleaf.analysis import Digits, Normalization, Top, function_name, top
 from bayleaf.columns import filled, has_missing
 from bayleaf.events import Event, TermFrequency, Unseen, check_alpha, check_choice
 from bayleaf.scoring import Scorer, compile_text
 from bayleaf.selection import Selection
-from bayleaf.tables import Arrays, Tally
+from bayleaf.tables import Arrays
 from bayleaf.tally import Classes, TextTally, as_documents
 from bayleaf.tokenizers import (
     Spaceless,
@@ -21,78 +21,15 @@ from bayleaf.tokenizers import (
     analyzer,
     checked_keep,
     checked_tokenizer,
-    function_name,
     restored_functions,
 )
+from bayleaf.view import View
+
+__all__ = ["Bytes", "Chars", "TextView", "View", "Words", "bytes_", "chars", "words"]
 
 MAX_WORD_NGRAM = 8
 MAX_LETTERS = 16
 NO_NORMALIZATION = Normalization()
-
-
-class View:
-    """How to look at one column: what is counted in it, and what the counts say.
-
-    A view reads a column, keeps a tally of it, and compiles the tally into a scorer. The settings in
-    `judgements` only decide what is made of the counts, and can be changed at any time; all others are facts.
-    """
-
-    kind: ClassVar[str]
-    judgements: ClassVar[frozenset[str]] = frozenset()
-    columns: tuple[str, ...] = ()
-    """The columns that are looked at together, if it is not one column with the view's own name."""
-
-    def __repr__(self) -> str:
-        values = [(field, getattr(self, field.name)) for field in self._fields() if field.repr]
-        chosen = [f"{field.name}={value!r}" for field, value in values if value != field.default]
-        return f"{self.kind}({', '.join(chosen)})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The settings alone: what is computed from them is computed again in a copy."""
-        return {field.name: getattr(self, field.name) for field in self._fields()}
-
-    def _fields(self) -> tuple[Field[Any], ...]:
-        return fields(cast(Any, self))
-
-    def read(self, raw: Any, where: str) -> Any:
-        """The column in the form that the tally and the scorer take; `where` names it in errors."""
-        raise NotImplementedError
-
-    def tally(self) -> Tally:
-        """Counts of nothing yet."""
-        raise NotImplementedError
-
-    def restore(self, arrays: Arrays) -> Tally:
-        """The counts that a file holds."""
-        raise NotImplementedError
-
-    def compile(self, tally: Any, order: Classes, alpha: float, unseen: Unseen) -> Scorer:
-        """Make the counts of the classes in this order ready to answer."""
-        raise NotImplementedError
-
-    def facts(self) -> dict[str, Any]:
-        """The settings that decide what is counted, ready for JSON."""
-        settings = self.to_dict()
-        return {name: value for name, value in settings.items() if name not in self.judgements}
-
-    def to_dict(self) -> dict[str, Any]:
-        """All settings, ready for JSON."""
-        return {"kind": self.kind} | {field.name: getattr(self, field.name) for field in self._fields()}
-
-    @classmethod
-    def from_dict(
-        cls, settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None
-    ) -> Self:
-        """The view with these settings."""
-        if normalizer is not None:
-            raise ValueError(f"A view of {cls.kind} has no normalizer.")
-        return cls(**{name: value for name, value in settings.items() if name != "kind"})
-
-    def configured(self, **settings: Any) -> Self:
-        """The same view with other judgements; those it does not have are left out."""
-        own = {name: value for name, value in settings.items() if name in self.judgements}
-        changed: Self = replace(cast(Any, self), **own)
-        return changed
 
 
 @dataclass(frozen=True, repr=False)
