@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::lexicon::Lexicon;
 use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
-use crate::tally::{Context, READ_BYTES, TallyError, ranges, split};
+use crate::tally::{Context, TallyError, ranges, split};
 
 /// A node that is none of the chosen terms.
 pub const NONE: u32 = u32::MAX;
@@ -64,7 +64,7 @@ pub fn for_each_bag(
     let mut reader = Reader::default();
     let mut numbering = Frozen::new(lexicon, false);
     let mut bag = Bag::default();
-    for (reads, range) in ranges(documents, order, READ_BYTES).enumerate() {
+    for (reads, range) in ranges(documents, order, context.read_bytes()).enumerate() {
         context.check(reads)?;
         let order = &order[range];
         let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();

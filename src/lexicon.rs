@@ -238,17 +238,17 @@ impl FormTable {
     fn grow(&mut self) {
         let doubled = filled(self.slots.len() * 2, EMPTY_SLOT);
         let mask = doubled.len() - 1;
-        let mut old = std::mem::replace(&mut self.slots, doubled);
-        old.retain(|slot| slot.value != EMPTY);
+        let old = std::mem::replace(&mut self.slots, doubled);
         // What is dropped (the last number of all) are stop words, and early numbers are frequent words: first in,
         // they get the slot where one looks first.
-        old.sort_unstable_by_key(|slot| slot.value.wrapping_add(1));
-        for slot in old {
+        let early = |slot: &&Slot| slot.value.wrapping_add(1) <= self.used as u32 / 8;
+        let late = |slot: &&Slot| !early(slot) && slot.value != EMPTY;
+        for slot in old.iter().filter(early).chain(old.iter().filter(late)) {
             let mut at = slot.hash() as usize & mask;
             while self.slots[at].value != EMPTY {
                 at = (at + 1) & mask;
             }
-            self.slots[at] = slot;
+            self.slots[at] = *slot;
         }
     }
 

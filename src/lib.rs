@@ -12,6 +12,7 @@ mod lexicon;
 mod loo;
 mod matrix;
 mod memory;
+mod newforms;
 mod normalize;
 mod numbering;
 mod parts;

@@ -2,7 +2,7 @@
 
 use crate::lexicon::Lexicon;
 use crate::read::{Document, Reader};
-use crate::tally::{Context, READ_BYTES, TallyError, ranges};
+use crate::tally::{Context, TallyError, ranges};
 
 /// Compressed rows. The name of column c ends at `name_ends[c]`, where that of column c + 1 begins.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub fn matrix(context: &Context, documents: &[Document]) -> Result<Matrix, Tally
     let mut reader = Reader::default();
     let mut matrix = Matrix::default();
     let mut terms = Vec::new();
-    for (reads, range) in ranges(documents, &order, READ_BYTES).enumerate() {
+    for (reads, range) in ranges(documents, &order, context.read_bytes()).enumerate() {
         context.check(reads)?;
         let read = reader.read(&documents[range.clone()], context.analysis, context.normalizer, &mut lexicon);
         read.map_err(|error| TallyError::Read(error.in_document_of(&order[range.clone()])))?;

@@ -14,6 +14,16 @@ pub struct WordList {
 }
 
 impl WordList {
+    /// An empty list with room for as much.
+    fn another(&self) -> Self {
+        Self { text: String::with_capacity(self.text.len()), ends: Vec::with_capacity(self.ends.len()) }
+    }
+
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
     pub fn push(&mut self, word: &str) {
         self.text.push_str(word);
         self.ends.push(self.text.len());
@@ -70,39 +80,62 @@ impl Normalizer {
         self.stops.len() == 0 && !self.porter && self.function.is_none()
     }
 
-    fn is_stop(&self, form: &str) -> bool {
-        self.stops.find(&Key::of(form.as_bytes()), form.as_bytes()).is_some()
+    pub fn has_function(&self) -> bool {
+        self.function.is_some()
+    }
+
+    fn is_stop(&self, form: &Form) -> bool {
+        self.stops.find(&form.key, form.text.as_bytes()).is_some()
     }
 
     /// What becomes of each form, in their order.
-    pub fn normalize(&self, forms: &[&str]) -> Result<WordList, Box<dyn Error + Send + Sync>> {
-        let mut words = WordList::default();
+    pub fn normalize<'a>(
+        &self,
+        forms: impl Iterator<Item = Form<'a>>,
+        words: &mut WordList,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        words.clear();
         let mut porter = Porter::default();
         for form in forms {
-            if self.is_stop(form) {
+            if self.is_stop(&form) {
                 words.drop_one();
             } else if self.porter {
-                words.push_with(|out| porter.stem(form, out));
+                words.push_with(|out| porter.stem(form.text, out));
             } else {
-                words.push(form);
+                words.push(form.text);
             }
         }
-        match &self.function {
-            None => Ok(words),
-            Some(function) => apply(function.as_ref(), &words),
+        if let Some(function) = &self.function {
+            *words = apply(function.as_ref(), words)?;
         }
+        Ok(())
+    }
+}
+
+/// A surface form and its key.
+pub struct Form<'a> {
+    pub key: Key,
+    pub text: &'a str,
+}
+
+impl<'a> Form<'a> {
+    pub fn of(text: &'a str) -> Self {
+        Self { key: Key::of(text.as_bytes()), text }
     }
 }
 
 /// The function's answers for the words that are left, in the places of those.
 fn apply(function: &dyn Function, words: &WordList) -> Result<WordList, Box<dyn Error + Send + Sync>> {
     let left: Vec<&str> = words.iter().flatten().collect();
-    let mut answers = WordList::default();
+    let mut answers = words.another();
     if !left.is_empty() {
         function.apply(&left, &mut answers)?;
     }
+    if left.len() == words.ends.len() {
+        return Ok(answers);
+    }
+    let mut all = words.another();
     let mut answered = answers.iter();
-    let mut all = WordList::default();
     for word in words.iter() {
         match word.and_then(|_| answered.next().flatten()) {
             Some(answer) => all.push(answer),
@@ -129,7 +162,9 @@ mod tests {
     }
 
     fn normalized(normalizer: &Normalizer, forms: &[&str]) -> Vec<Option<String>> {
-        let words = normalizer.normalize(forms).unwrap_or_default();
+        let mut words = WordList::default();
+        let done = normalizer.normalize(forms.iter().map(|form| Form::of(form)), &mut words);
+        assert!(done.is_ok());
         words.iter().map(|word| word.map(str::to_owned)).collect()
     }
 

@@ -4,7 +4,7 @@ use crate::analyze::{Tokens, checked};
 use crate::characters::{is_space, lower_into};
 use crate::cut::{Cut, Tokenizer};
 use crate::lexicon::{Key, UNKNOWN};
-use crate::normalize::Normalizer;
+use crate::normalize::{self, Normalizer, WordList};
 use crate::numbering::Numbering;
 use crate::read::{Analysis, Document, GAP, Grams, ReadError};
 
@@ -104,8 +104,9 @@ fn forms_of(text: &str, cut: &Cut, kept: bool) -> Result<Vec<Form>, ReadError> {
 
 fn normalized(forms: Vec<Form>, normalizer: Option<&Normalizer>) -> Result<Vec<Form>, ReadError> {
     let Some(normalizer) = normalizer else { return Ok(forms) };
-    let bare: Vec<&str> = forms.iter().map(|(form, _)| form.as_str()).collect();
-    let words = normalizer.normalize(&bare).map_err(ReadError::Normalizer)?;
+    let mut words = WordList::default();
+    let bare = forms.iter().map(|(form, _)| normalize::Form::of(form));
+    normalizer.normalize(bare, &mut words).map_err(ReadError::Normalizer)?;
     let both = words.iter().zip(&forms);
     Ok(both.filter_map(|(word, &(_, place))| Some((word?.to_owned(), place))).collect())
 }

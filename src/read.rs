@@ -7,6 +7,7 @@ use crate::analyze::{TextError, Tokens, checked};
 use crate::cut::Cut;
 use crate::letters::{Letters, byte_grams};
 use crate::lexicon::{DROPPED, Key, Seed, UNKNOWN, WAITING};
+use crate::newforms::NewForms;
 use crate::normalize::Normalizer;
 use crate::numbering::Numbering;
 
@@ -68,19 +69,37 @@ pub struct Reader {
     numbers: Vec<u32>,
     ends: Vec<usize>,
     scratch: Vec<u32>,
-    waiting: Vec<Waiting>,
+    new: NewForms,
     letters: Letters,
-}
-
-/// A form that was met for the first time, and where it stands.
-struct Waiting {
-    key: Key,
-    start: u32,
-    end: u32,
 }
 
 /// Keys are looked up this many at a time, all of them fetched from memory before the first is needed.
 pub const BATCH: usize = 64;
+
+/// Number all tokens.
+#[inline(always)]
+fn look_up<N: Numbering>(
+    tokens: &Tokens,
+    numbering: &mut N,
+    numbers: &mut Vec<u32>,
+    prefetch: impl Fn(&N, &Key),
+    mut number_of: impl FnMut(&mut N, &Key, [u32; 2], &[u8]) -> u32,
+) {
+    let seed = Seed::get();
+    let text = &tokens.text[..];
+    let mut keys = [Key::default(); BATCH];
+    numbers.resize(tokens.len(), 0);
+    for (numbers, spans) in numbers.chunks_mut(BATCH).zip(tokens.spans().chunks(BATCH)) {
+        for (key, &[start, end]) in keys.iter_mut().zip(spans) {
+            *key = Key::padded(text, start as usize, end as usize, seed);
+            prefetch(numbering, key);
+        }
+        for ((number, key), &span) in numbers.iter_mut().zip(&keys).zip(spans) {
+            *number = number_of(numbering, key, span, text);
+        }
+    }
+}
+
 impl Reader {
     #[inline]
     pub fn terms(&self, document: usize) -> &[u32] {
@@ -141,19 +160,10 @@ impl Reader {
     }
 
     fn number_words<N: Numbering>(&mut self, numbering: &mut N) {
-        let seed = Seed::get();
-        let text = &self.tokens.text[..];
-        let mut keys = [Key::default(); BATCH];
-        self.numbers.resize(self.tokens.len(), 0);
-        for (numbers, spans) in self.numbers.chunks_mut(BATCH).zip(self.tokens.spans().chunks(BATCH)) {
-            for (key, &[start, end]) in keys.iter_mut().zip(spans) {
-                *key = Key::padded(text, start as usize, end as usize, seed);
-                numbering.prefetch(key);
-            }
-            for ((number, key), &[start, end]) in numbers.iter_mut().zip(&keys).zip(spans) {
-                *number = numbering.term(key, &text[start as usize..end as usize]);
-            }
-        }
+        let term = |numbering: &mut N, key: &Key, [start, end]: [u32; 2], text: &[u8]| {
+            numbering.term(key, &text[start as usize..end as usize])
+        };
+        look_up(&self.tokens, numbering, &mut self.numbers, N::prefetch, term);
     }
 
     fn normalize_words<N: Numbering>(
@@ -161,27 +171,29 @@ impl Reader {
         normalizer: &Normalizer,
         numbering: &mut N,
     ) -> Result<(), ReadError> {
-        self.waiting.clear();
-        let seed = Seed::get();
-        let text = &self.tokens.text[..];
-        let mut keys = [Key::default(); BATCH];
-        self.numbers.resize(self.tokens.len(), 0);
-        for (numbers, spans) in self.numbers.chunks_mut(BATCH).zip(self.tokens.spans().chunks(BATCH)) {
-            for (key, &[start, end]) in keys.iter_mut().zip(spans) {
-                *key = Key::padded(text, start as usize, end as usize, seed);
-                numbering.prefetch_form(key);
+        self.new.clear();
+        let new = &mut self.new;
+        let mut at = 0;
+        let form = |numbering: &mut N, key: &Key, [start, end]: [u32; 2], text: &[u8]| {
+            let number =
+                numbering.form(key, &text[start as usize..end as usize], WAITING | new.forms.len() as u32);
+            if number.wrapping_sub(WAITING) < UNKNOWN - WAITING {
+                new.meet(number, at, *key, start, end);
             }
-            for ((number, key), &[start, end]) in numbers.iter_mut().zip(&keys).zip(spans) {
-                let new = WAITING | self.waiting.len() as u32;
-                *number = numbering.form(key, &text[start as usize..end as usize], new);
-                if *number == new {
-                    self.waiting.push(Waiting { key: *key, start, end });
-                }
-            }
+            at += 1;
+            number
+        };
+        look_up(&self.tokens, numbering, &mut self.numbers, N::prefetch_form, form);
+        if let Err(error) = self.new.ask(&self.tokens.text, normalizer, numbering) {
+            numbering.forget_forms();
+            return Err(ReadError::Normalizer(error));
         }
-        let resolved = self.ask(normalizer, numbering)?;
+        for &at in &self.new.places {
+            let form = self.numbers[at as usize] & !WAITING;
+            self.numbers[at as usize] = self.new.nodes[form as usize];
+        }
         self.restore_verbatim(numbering);
-        self.settle(&resolved);
+        self.close_gaps();
         Ok(())
     }
 
@@ -194,51 +206,16 @@ impl Reader {
         }
     }
 
-    /// Hand the forms that were met for the first time to the normalizer, all at once.
-    fn ask<N: Numbering>(
-        &mut self,
-        normalizer: &Normalizer,
-        numbering: &mut N,
-    ) -> Result<Vec<u32>, ReadError> {
-        if self.waiting.is_empty() {
-            return Ok(Vec::new());
-        }
-        let text = &self.tokens.text;
-        let bytes = |waiting: &Waiting| &text[waiting.start as usize..waiting.end as usize];
-        let forms: Vec<&str> =
-            self.waiting.iter().map(|form| std::str::from_utf8(bytes(form)).unwrap_or_default()).collect();
-        let normalized = match normalizer.normalize(&forms) {
-            Ok(words) => words,
-            Err(error) => {
-                numbering.forget_forms();
-                return Err(ReadError::Normalizer(error));
-            }
-        };
-        let mut resolved = Vec::with_capacity(forms.len());
-        for ((form, waiting), word) in forms.iter().zip(&self.waiting).zip(normalized.iter()) {
-            let node =
-                word.map_or(DROPPED, |word| numbering.term(&Key::of(word.as_bytes()), word.as_bytes()));
-            numbering.resolve(&waiting.key, form.as_bytes(), node);
-            resolved.push(node);
-        }
-        Ok(resolved)
-    }
-
-    /// Put the answers in, and close the gaps of what was dropped.
-    fn settle(&mut self, resolved: &[u32]) {
-        let mut kept = 0;
-        let mut at = 0;
+    /// Close the gaps of what was dropped.
+    fn close_gaps(&mut self) {
+        let (mut kept, mut start) = (0, 0);
         for end in &mut self.ends {
-            while at < *end {
-                let mut number = self.numbers[at];
-                if (WAITING..UNKNOWN).contains(&number) {
-                    number = resolved[(number & !WAITING) as usize];
-                }
+            for at in start..*end {
+                let number = self.numbers[at];
                 self.numbers[kept] = number;
                 kept += usize::from(number != DROPPED);
-                at += 1;
             }
-            *end = kept;
+            start = std::mem::replace(end, kept);
         }
         self.numbers.truncate(kept);
     }

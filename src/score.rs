@@ -9,7 +9,7 @@ use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
 use crate::restore::Column;
 use crate::rows::{Rows, TermBase};
-use crate::tally::{Context, READ_BYTES, TallyError, ranges, split};
+use crate::tally::{Context, TallyError, ranges, split};
 
 /// What an occurrence of a term contributes to a document's score, as a multiple of its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,7 +160,7 @@ impl Scorer {
         let mut seen = Seen::default();
         let mut pairs = Vec::new();
         let mut rest = rows;
-        for (reads, range) in ranges(documents, order, self.read_bytes()).enumerate() {
+        for (reads, range) in ranges(documents, order, self.read_bytes(context)).enumerate() {
             context.check(reads)?;
             numbering.tidy();
             let order = &order[range];
@@ -177,8 +177,8 @@ impl Scorer {
         Ok(())
     }
 
-    fn read_bytes(&self) -> usize {
-        if matches!(self.weights, Weights::Dense(_)) { READ_BYTES } else { 8 * READ_BYTES }
+    fn read_bytes(&self, context: &Context) -> usize {
+        context.read_bytes() * if matches!(self.weights, Weights::Dense(_)) { 1 } else { 8 }
     }
 
     fn score_each(&self, weights: &[f64], reader: &Reader, seen: &mut Seen, rows: &mut [f64]) {

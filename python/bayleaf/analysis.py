@@ -257,16 +257,19 @@ def _without_stops(
     ]
 
 
+_WORD_OR_NONE = {str, type(None)}
+
+
 def _checked_function(function: WordFunction) -> Callable[[Iterable[str | None]], list[str | None]]:
     """The user's function on many words, none of them dropped or empty, and its answers looked at."""
 
     def apply(words: Iterable[str | None]) -> list[str | None]:
         answers = [function(word) if word else None for word in words]
-        if not {*map(type, answers)} <= {str, type(None)}:
+        if not {*map(type, answers)} <= _WORD_OR_NONE:
             for wrong in _not_strings(answer for answer in answers if answer is not None):
                 name = function_name(function)
                 raise TypeError(f"{name} must return a word, or None to drop it, but returned {wrong!r}.")
-        return [answer or None for answer in answers]
+        return [answer or None for answer in answers] if "" in answers else answers
 
     return apply
 
