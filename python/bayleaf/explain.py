@@ -81,7 +81,7 @@ class Explanation:
         """Everything, ready for JSON.
 
         Classes are named by their texts, unless two have the same one: then 1 is "1" and "1" is "'1'". What
-        is infinite (with `alpha=0`) is "Infinity" or "-Infinity", which `float` reads, and JavaScript's Number.
+        is infinite (with `alpha=0`) is "Infinity" or "-Infinity", which `float` reads, as JavaScript does.
         """
         names = _names(self.classes)
         return {
