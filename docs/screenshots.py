@@ -10,11 +10,14 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from io import StringIO
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
@@ -22,6 +25,7 @@ from rich.text import Text
 
 FOLDER = Path(__file__).parent / "figures"
 COLUMNS = 76
+CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrome")
 QUESTION = "Claim your free prize now, see you at noon"
 EXPLAIN = f'bayleaf explain spam.bayleaf "{QUESTION}"'
 COLORS = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
@@ -75,20 +79,27 @@ def terminal(command: str, output: str, file: Path) -> None:
     console.save_svg(str(file), title="bayleaf", theme=MONOKAI, code_format=FRAME, unique_id=file.stem)
 
 
-def picture(page: Path, file: Path, height: int) -> None:
-    """Open a page in Chromium and take a picture of its upper part."""
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The system's Chromium; in a container it may have neither a sandbox nor much shared memory."""
     from playwright.sync_api import sync_playwright
 
-    chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
-    if chromium is None:
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+def picture(page: Path, file: Path, height: int) -> None:
+    """Open a page in Chromium and take a picture of its upper part."""
+    if CHROMIUM is None:
         print(f"{file.name} stays as it is: there is no Chromium here.")
         return
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with chromium() as browser:
         tab = browser.new_page(viewport={"width": 1100, "height": height})
         tab.goto(page.as_uri())
         tab.screenshot(path=file)
-        browser.close()
 
 
 def main(folder: Path = FOLDER) -> None:

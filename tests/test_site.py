@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from shutil import which
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -24,7 +23,6 @@ from doc_blocks import MESSAGES, ROOT
 DOCS = ROOT / "docs"
 SOURCES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 PAGES = [page.relative_to(DOCS).with_suffix(".html").as_posix() for page in SOURCES]
-CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrome")
 PHONE, DESKTOP = 390, 1280
 NO_BROWSER = "No Chromium was found: install it (Debian: chromium) to see the pages as readers do."
 
@@ -170,14 +168,10 @@ BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
+    if screenshots.CHROMIUM is None:
         pytest.skip(NO_BROWSER)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with screenshots.chromium() as opened:
         yield opened
-        opened.close()
 
 
 def look_at(browser: Any, page: Path) -> dict[str, str]:
