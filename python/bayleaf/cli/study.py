@@ -45,7 +45,7 @@ def _choices(command: Any) -> Any:
     metavar="HOW",
     help="The classes before looking: empirical, uniform, or ham=0.8,spam=0.2.",
 )
-@click.option("--positive", metavar="LABEL", help="The class to be caught; of two, else the rarer one.")
+@click.option("--positive", metavar="LABEL", help="The class to be caught; of two, spam or the rarer one.")
 @click.option(
     "--by",
     type=click.Choice(["accuracy", "mcc", "macro-f1", "log-loss"]),

@@ -54,7 +54,7 @@ def study(
     | `alphas` | numbers > 0 | 1 |
     | `folds` | whole number >= 2 | 10 |
     | `priors` | as in `Model` | "empirical" |
-    | `positive` | label | of two classes the rarer one |
+    | `positive` | label | of two classes the one called spam, or the rarer one |
     | `by` | "accuracy", "mcc", "macro_f1", "log_loss" | "accuracy" |
     | `curve` | True, False | also measure growing vocabularies |
     | `progress` | function(done, all) | none |
@@ -114,9 +114,12 @@ def _check_folds(folds: Any, numbers: NDArray[Any]) -> None:
 
 
 def _positive(given: Label | None, classes: list[Label], truth: NDArray[np.intp]) -> int | None:
-    """The class that is to be caught: the one named, of two the rarer one, of more none."""
+    """The class that is to be caught: the one named; of two spam, or the rarer one; of more none."""
     if given is not None:
         if given not in classes:
             raise ValueError(f"There is no class {given!r} to be `positive`. The classes are {classes!r}.")
         return classes.index(given)
-    return int(np.bincount(truth, minlength=2).argmin()) if len(classes) == 2 else None
+    if len(classes) != 2:
+        return None
+    named = [number for number, label in enumerate(classes) if str(label).lower() == "spam"]
+    return named[0] if named else int(np.bincount(truth, minlength=2).argmin())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,27 @@ DENSE = 4_000_000
 Places = NDArray[np.intp]
 Numbers = NDArray[Any]
 """Whole numbers for counts, floats for shares."""
+
+
+Owner = TypeVar("Owner")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def once(method: Callable[[Owner, Key], Value]) -> Callable[[Owner, Key], Value]:
+    """Compute a method once for each argument, and keep the answers in the object, to go when it goes.
+
+    A cache of a bound method would be a cycle: folds of a large corpus stay in memory until it is found.
+    """
+
+    def kept(owner: Owner, key: Key) -> Value:
+        answers: dict[Key, Value] = owner.__dict__.setdefault(f"_{method.__name__}_of", {})
+        if key not in answers:
+            answers[key] = method(owner, key)
+        return answers[key]
+
+    kept.__doc__ = method.__doc__
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +93,6 @@ class Counted:
         self.terms = terms.astype(np.intp)
         self.ends = np.append(0, ends.astype(np.intp))
         self.lengths = rows.lengths.astype(np.float64)
-        # Each worker has a study's counts to itself, so that what is made once needs no lock.
-        self.table = cache(self._table)
-        self.totals = cache(self._totals)
-        self.logs = cache(self._logs)
 
     @property
     def n_terms(self) -> int:
@@ -111,13 +129,15 @@ class Counted:
         """For each class, the sum over all terms of share times log of documents."""
         return self.counts.by_class(self.counts.shares * self.term_logs[self.counts.term])
 
-    def _logs(self, alpha: float) -> Floats:
+    @once
+    def logs(self, alpha: float) -> Floats:
         """The logarithms of 0, 1, 2… + alpha, up to the largest count."""
         most = max(self.occurrences.max(initial=0), len(self.lengths))
         logs: Floats = np.log(np.arange(int(most) + 1) + alpha)
         return logs
 
-    def _totals(self, kind: str) -> Floats:
+    @once
+    def totals(self, kind: str) -> Floats:
         """What each class has of all terms together."""
         if kind == "log":
             return np.asarray(self.table(kind).sum(axis=1), np.float64)
@@ -129,7 +149,9 @@ class Counted:
             return self.table(kind).take(terms, axis=1)
         return _whole(kind, np.ascontiguousarray(self.counts.rows(terms, self._cells(kind)).T))
 
-    def _table(self, kind: str) -> Numbers:
+    @once
+    def table(self, kind: str) -> Numbers:
+        """What each class has of each term."""
         if kind == "log":
             return self._damped()
         table = np.zeros((self.n_classes, self.n_terms), np.float64 if kind == "share" else np.intp)

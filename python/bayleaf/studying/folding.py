@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from bayleaf.studying.counting import Counted, Numbers, Places
+from bayleaf.studying.counting import Counted, Numbers, Places, once
 from bayleaf.tally import Floats
+
+# Up to so many classes it is faster to score one after the other.
+FEW = 4
+NONE: Places = np.zeros(0, np.intp)
 
 
 class Fold:
@@ -41,8 +45,6 @@ class Fold:
         self._dropped = {n: place[each] for n, each in dropped.items()}
         in_fold = np.bincount(self.truth, minlength=self.n_classes)
         self.class_documents: Places = counted.counts.class_documents.astype(np.intp) - in_fold
-        self._whole, self.values = cache(self._rows), cache(self._values)
-        self.left, self.elsewhere = cache(self._left), cache(self._elsewhere)
 
     @property
     def n_classes(self) -> int:
@@ -78,7 +80,8 @@ class Fold:
     def _often(self) -> Places:
         return np.flatnonzero(self.times > 1)
 
-    def _values(self, kind: str) -> Floats:
+    @once
+    def values(self, kind: str) -> Floats:
         """What each cell counts for."""
         if kind == "tf":
             return self.times
@@ -98,9 +101,13 @@ class Fold:
         """The sums of weights of each document, one row a class."""
         # To make a matrix for each kind takes longer than to multiply it.
         self._matrix.data = self.values(kind)
-        return np.array([self._matrix @ row for row in weights])
+        if self.n_classes <= FEW:
+            return np.array([self._matrix @ row for row in weights])
+        scores: Floats = (self._matrix @ np.ascontiguousarray(weights.T)).T
+        return scores
 
-    def _rows(self, kind: str) -> Numbers:
+    @once
+    def _whole(self, kind: str) -> Numbers:
         return self.counted.rows(kind, self.terms)
 
     def _held(self, kind: str) -> Numbers:
@@ -114,7 +121,8 @@ class Fold:
         more = self._summed(often - 1 if kind == "tf" else np.log(often), self._often)
         return held + more if kind == "log" else held + more.astype(np.intp)
 
-    def _left(self, kind: str) -> Numbers:
+    @once
+    def left(self, kind: str) -> Numbers:
         """What each class has of each term without this fold."""
         left = self._whole(kind) - self._held(kind)
         if kind in ("share", "log"):
@@ -122,22 +130,52 @@ class Fold:
             left[self.left("binary") == 0] = 0.0
         return left
 
-    def _elsewhere(self, kind: str) -> Floats:
-        """What each class has of all terms that are not held here."""
-        return np.asarray(self.counted.totals(kind) - self._whole(kind).sum(axis=1), np.float64)
+    @once
+    def total(self, kind: str) -> Floats:
+        """What each class has of all terms without this fold."""
+        held = np.bincount(self.truth[self._row], self.values(kind), self.n_classes)
+        return np.asarray(self.counted.totals(kind) - held, np.float64)
+
+    @once
+    def logs(self, kind_and_alpha: tuple[str, float]) -> Floats:
+        """log (count + alpha) of what is left; whole numbers are looked up."""
+        kind, alpha = kind_and_alpha
+        if kind in ("tf", "binary"):
+            return self.counted.logs(alpha).take(self.left(kind))
+        mass = self.left("share") * self.idf if kind == "tf-idf" else self.left(kind)
+        logs: Floats = np.log(mass + alpha)
+        return logs
 
     @cached_property
-    def elsewhere_share_logs(self) -> Floats:
-        """The sum of share times log of documents over all terms that are not held here."""
-        here = self._whole("share") @ self.counted.term_logs[self.terms]
-        return np.asarray(self.counted.share_logs - here, np.float64)
+    def log_documents(self) -> float:
+        """The logarithm of how many documents are left."""
+        return float(np.log(max(int(self.class_documents.sum()), 1)))
 
     @cached_property
-    def elsewhere_histogram(self) -> Places:
-        """For each class, how many terms that are not held here are in 0, 1, 2… of its documents."""
-        return self.counted.histogram - self.histogram(self._whole("binary"))
+    def idf(self) -> Floats:
+        """The logarithm of documents / documents with the term, of those that are left."""
+        logs: Floats = self.log_documents - np.log(np.maximum(self.left("binary").sum(axis=0), 1))
+        return logs
 
-    def histogram(self, documents: Places) -> Places:
+    @cached_property
+    def total_tf_idf(self) -> Floats:
+        """The sum of share times idf over all terms, without this fold.
+
+        Where the fold has no part in a term, only the number of all documents changes its idf.
+        """
+        here = self._whole("share")
+        elsewhere = self.counted.totals("share") - here.sum(axis=1)
+        logs = self.counted.share_logs - here @ self.counted.term_logs[self.terms]
+        return np.asarray(self.log_documents * elsewhere - logs + self.left("share") @ self.idf, np.float64)
+
+    @cached_property
+    def histogram(self) -> Places:
+        """For each class, how many terms are in 0, 1, 2… of its documents, without this fold."""
+        changed = self.bars(self.left("binary")) - self.bars(self._whole("binary"))
+        changed[:, 0] -= np.count_nonzero(~self._known)
+        return self.counted.histogram + changed
+
+    def bars(self, documents: Places) -> Places:
         """For each class, how many of these terms are in 0, 1, 2… of its documents."""
         shape = self.counted.histogram.shape
         places = documents + np.arange(self.n_classes)[:, None] * shape[1]
@@ -147,10 +185,13 @@ class Fold:
     def _known(self) -> NDArray[np.bool_]:
         return np.asarray(self.left("binary").any(axis=0), np.bool_)
 
-    def used(self, top: int) -> NDArray[np.bool_]:
-        """Which of the terms held here are left in the counts, and not among the most frequent."""
-        if not top:
-            return self._known
+    def dropped(self, top: int) -> Places:
+        """Which of the terms held here are the most frequent ones."""
+        return self._dropped[top] if top else NONE
+
+    @once
+    def unused(self, top: int) -> Places:
+        """Which of the terms held here are not left in the counts, or among the most frequent."""
         used = self._known.copy()
-        used[self._dropped[top]] = False
-        return used
+        used[self.dropped(top)] = False
+        return np.flatnonzero(~used)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.studying.counting import Numbers
 from bayleaf.studying.folding import Fold
 from bayleaf.studying.grid import Combination
 from bayleaf.tally import Floats
@@ -23,48 +22,37 @@ def weigh(fold: Fold, given: Combination) -> tuple[Floats, Floats]:
 
 def multinomial(fold: Fold, kind: str, alpha: float, top: int) -> tuple[Floats, Floats]:
     """Each class draws tokens from a bag of its own."""
-    mass, used = fold.left(kind), fold.used(top)
-    logs = _logs(fold, mass, alpha)
-    return _drawn(fold, logs, mass @ used + fold.elsewhere(kind), alpha, top)
+    mass = fold.total(kind) - fold.left(kind)[:, fold.dropped(top)].sum(axis=1)
+    return _drawn(fold, fold.logs((kind, alpha)), mass, alpha, top)
 
 
 def tf_idf(fold: Fold, alpha: float, top: int) -> tuple[Floats, Floats]:
     """The same with tokens that weigh the more, the fewer documents have them."""
-    documents = np.log(max(int(fold.class_documents.sum()), 1))
-    idf = documents - np.log(np.maximum(fold.left("binary").sum(axis=0), 1))
-    mass, used = fold.left("share") * idf, fold.used(top)
-    elsewhere = documents * fold.elsewhere("share") - fold.elsewhere_share_logs
-    weights, bias = _drawn(fold, np.log(mass + alpha), mass @ used + elsewhere, alpha, top)
-    weights *= idf
+    dropped = fold.dropped(top)
+    mass = fold.total_tf_idf - fold.left("share")[:, dropped] @ fold.idf[dropped]
+    weights, bias = _drawn(fold, fold.logs(("tf-idf", alpha)), mass, alpha, top)
+    weights *= fold.idf
     return weights, bias
 
 
 def _drawn(fold: Fold, logs: Floats, mass: Floats, alpha: float, top: int) -> tuple[Floats, Floats]:
     """log (mass of the term + alpha) / (mass of all terms + alpha * terms), 0 for terms that are not used."""
-    unused = np.flatnonzero(~fold.used(top))
+    unused = fold.unused(top)
     terms = fold.counted.n_terms - len(unused)
-    if terms:
-        logs -= np.log(mass + alpha * terms)[:, None]
-    logs[:, unused] = 0.0
-    return logs, np.zeros(fold.n_classes)
+    weights = logs - np.log(mass + alpha * terms)[:, None] if terms else logs.copy()
+    weights[:, unused] = 0.0
+    return weights, np.zeros(fold.n_classes)
 
 
 def bernoulli(fold: Fold, alpha: float, top: int) -> tuple[Floats, Floats]:
     """Each class tosses a coin of its own for every term."""
-    present, used, n = fold.left("binary"), fold.used(top), fold.class_documents[:, None]
-    weights = _logs(fold, present, alpha)
-    weights -= _logs(fold, n - present, alpha)
-    weights[:, ~used] = 0.0
-    histogram = fold.elsewhere_histogram + fold.histogram(present[:, used])
+    present, n = fold.left("binary"), fold.class_documents[:, None]
+    weights = fold.logs(("binary", alpha)) - fold.counted.logs(alpha).take(n - present)
+    weights[:, fold.unused(top)] = 0.0
+    histogram = fold.histogram
+    if top:
+        histogram = histogram - fold.bars(present[:, fold.dropped(top)])
     occur = np.flatnonzero(histogram.any(axis=0))
     # A class has no term in more documents than it has; where another class does, there are 0 terms.
     absent = np.log1p(-np.minimum((occur + alpha) / (n + 2 * alpha), 1 - 1e-16))
     return weights, np.asarray((histogram[:, occur] * absent).sum(axis=1), np.float64)
-
-
-def _logs(fold: Fold, mass: Numbers, alpha: float) -> Floats:
-    """log (mass + alpha); whole numbers are looked up."""
-    if mass.dtype == np.intp:
-        return fold.counted.logs(alpha).take(mass)
-    logs: Floats = np.log(mass + alpha)
-    return logs
