@@ -80,7 +80,7 @@ def _walk(show: Console, name: str, waits: bool) -> None:
         show.print()
         _print(show, number, step)
         if waits:
-            click.pause("")
+            click.pause(err=True)
     show.print()
 
 
