@@ -254,7 +254,8 @@ def test_effects_pair_combinations_that_differ_in_one_factor_alone() -> None:
         for event, weighting in [("bernoulli", "binary"), *(("multinomial", each) for each in WEIGHTINGS)]
     ]
     assert (effect.against, effect.pairs) == ("1", 6)
-    assert effect.difference == pytest.approx(np.mean(pairs))
+    assert effect.mean == pytest.approx(np.mean(pairs))
+    assert effect.median == pytest.approx(np.median(pairs))
     assert effect.wins == sum(pair > 0 for pair in pairs)
     events = next(each for each in found.effects if each.factor == "event")
     assert (events.choice, events.against, events.pairs) == ("multinomial", "bernoulli", 3)

@@ -64,18 +64,20 @@ def mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
 class Effect:
     """One choice of a factor against another, over all that the rest of the grid has in common.
 
-    `difference` is the mean of choice - against; `wins` and `losses` count pairs that differ.
+    `median` and `mean` are of choice - against over the pairs; `wins` and `losses` count pairs that differ.
+    A choice that is a disaster with one weighting moves the mean, not the median.
     """
 
     factor: str
     choice: str
     against: str
-    difference: float
+    median: float
+    mean: float
     wins: int
     losses: int
     pairs: int
     p: float
-    """By the corrected test on the folds' mean differences."""
+    """By the corrected test on the median differences of the folds."""
 
 
 def effects(results: Sequence[Result], by: str) -> list[Effect]:
@@ -125,5 +127,6 @@ def _effect(factor: str, choice: str, against: str, pairs: list[tuple[Result, Re
     means = differences.mean(axis=1)
     signs = np.sign(-means if by in LESS_IS_BETTER else means)
     wins, losses = (int(np.count_nonzero(signs == sign)) for sign in (1, -1))
-    p = corrected_t(differences.mean(axis=0))
-    return Effect(factor, choice, against, float(means.mean()), wins, losses, len(pairs), p)
+    p = corrected_t(np.median(differences, axis=0))
+    middle, mean = float(np.median(means)), float(means.mean())
+    return Effect(factor, choice, against, middle, mean, wins, losses, len(pairs), p)

@@ -164,7 +164,7 @@ def _spread(result: Result, measure: str) -> str:
 
 def _effect_marks(study: Study) -> list[Mark]:
     return [
-        Mark(effect_name(each), each.difference, 0, each.p <= LEVEL, effect_value(each, study.by))
+        Mark(effect_name(each), each.median, 0, each.p <= LEVEL, effect_value(each, study.by))
         for each in study.effects
     ]
 
@@ -175,8 +175,8 @@ def effect_name(effect: Effect) -> str:
 
 
 def effect_value(effect: Effect, by: str) -> str:
-    """The mean difference, and how often the choice was better."""
-    value = f"{100 * effect.difference:+.2f} points" if by in PERCENT else f"{effect.difference:+.4f}"
+    """The median difference, and how often the choice was better."""
+    value = f"{100 * effect.median:+.2f} points" if by in PERCENT else f"{effect.median:+.4f}"
     return f"{value}, wins {effect.wins} of {effect.pairs}"
 
 
@@ -202,11 +202,22 @@ def _dots(study: Study) -> list[tuple[float, float, bool, str]]:
 
 
 def _effects(study: Study) -> str:
-    heads = ["factor", "choice", "against", f"{NAMES[study.by]}", "wins", "losses", "pairs", "p"]
+    heads = [
+        "factor",
+        "choice",
+        "against",
+        f"median {_unit(study.by)}",
+        "mean",
+        "wins",
+        "losses",
+        "pairs",
+        "p",
+    ]
     unit = 100 if study.by in PERCENT else 1
     rows = [
         [
-            FACTOR_NAMES[each.factor], each.choice, each.against, f"{unit * each.difference:+.3f}",
+            FACTOR_NAMES[each.factor], each.choice, each.against, f"{unit * each.median:+.3f}",
+            f"{unit * each.mean:+.3f}",
             f"{each.wins}", f"{each.losses}", f"{each.pairs}", f"{each.p:.3f}",
         ]
         for each in study.effects
