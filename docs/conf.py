@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import api
 import bayleaf
+import results
 
 HERE = Path(__file__).parent
 
@@ -68,6 +69,7 @@ SYNONYMS = (
     (r"\\#", "#"),
 )
 LOGGER = getLogger(__name__)
+SPEED_MARK = "<!-- the table of the README -->"
 FRONT_PAGES = ("README", "index")
 
 
@@ -106,8 +108,12 @@ def _tree(listed: list[str], caption: str = "") -> str:
 
 
 def complete(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Add what would be noise, or old, in a repository's view of the page: contents and docstrings."""
-    source[0] = (api.filled(source[0]) if page == "reference" else source[0]) + trees(page)
+    """Add what would be noise, or old, in the repository: contents, docstrings, a table of another page."""
+    if page == "reference":
+        source[0] = api.filled(source[0])
+    if page == "benchmarks":
+        source[0] = source[0].replace(SPEED_MARK, results.table(results.README, "## How fast"))
+    source[0] += trees(page)
 
 
 def visit_formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:

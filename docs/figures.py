@@ -22,6 +22,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_iris
 
+import results
 from bayleaf import GaussianNB, Model, NaiveBayes, paper, plots, words
 
 FOLDER = Path(__file__).parent / "figures"
@@ -88,6 +89,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "explanation": lambda: plots.explanation(textbook().explain(QUESTION)),
     "confusion_matrix": lambda: plots.confusion_matrix(tuned(), *unseen()),
     "decision_regions": regions,
+    "speed": results.speed,
+    "accuracy": results.accuracy,
     "reliability": lambda: plots.reliability(tuned(), *unseen()),
 }
 
