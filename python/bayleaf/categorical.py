@@ -10,6 +10,7 @@ from bayleaf.estimator_counts import Array, Categories, Tables, category_counts,
 from bayleaf.estimator_smoothed import Smoothed, log_shares, refuse_negative
 
 FEW_ROWS = 1 << 12
+TEXTS = ("str", "string", "large_string", "category", "categorical", "enum")
 
 
 class CategoricalNB(Smoothed):
@@ -43,6 +44,16 @@ class CategoricalNB(Smoothed):
         tags.input_tags.categorical = True
         tags.input_tags.positive_only = True
         return tags
+
+    def _refuse(self, X: Any) -> None:
+        super()._refuse(X)
+        cells = np.asarray(X) if isinstance(X, list | tuple) else X
+        kinds = list(getattr(cells, "dtypes", [getattr(cells, "dtype", None)]))
+        if any(str(kind).lower() in TEXTS or getattr(kind, "kind", "") in ("U", "S", "T") for kind in kinds):
+            raise ValueError(
+                "X holds texts, and CategoricalNB takes categories that are numbered from 0. Number them, as "
+                "scikit-learn's OrdinalEncoder does, or use NaiveBayes, which knows them by their names."
+            )
 
     def _prepare(self, X: Any) -> Any:
         refuse_negative(X, "CategoricalNB")

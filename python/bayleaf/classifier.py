@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 
 from bayleaf import decisions, tabular
+from bayleaf.estimator_base import plain_labels
 from bayleaf.events import check_choice, check_threads
 from bayleaf.explain import Explanation
 from bayleaf.inputs import as_given, columns_of, named_views
@@ -66,6 +67,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     views_: list[View] | dict[str, Any]
     model_: Model
     n_features_in_: int
+    _names_: list[str]
 
     def __init__(
         self,
@@ -209,6 +211,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
                     "table. Give its column, X['text'], or a mapping from columns to views."
                 )
             return X
+        if not reset and tabular.is_text(X):
+            raise TypeError(
+                f"X is one column of texts, and a table with the columns {self._names_} was learned. Give a "
+                "table, or a mapping from columns to lists."
+            )
         if isinstance(X, Mapping) and tabular.is_table(X):
             return self._mapping(X, reset)
         if tabular.is_table(X) or tabular.has_texts(X):
@@ -345,7 +352,7 @@ def _restored(value: Any) -> Any:
 def _checked_labels(y: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError("NaiveBayes requires y to be passed, but the target y is None.")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(plain_labels(y), warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable
@@ -164,7 +165,8 @@ def _as_flag(value: Any, where: str) -> str | None:
 
 def _numbers_in(values: list[Any], where: str) -> NDArray[np.float64]:
     if set(map(type, values)) <= {int, float, bool}:
-        return np.array(values, np.float64)
+        with contextlib.suppress(OverflowError):
+            return np.array(values, np.float64)
     return np.array([_number(value, row, where) for row, value in enumerate(values)], np.float64)
 
 
@@ -174,7 +176,10 @@ def _number(value: Any, row: int, where: str) -> float:
     if not isinstance(value, str | bytes | complex | np.datetime64 | np.timedelta64) and hasattr(
         value, "__float__"
     ):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return -math.inf if value < 0 else math.inf
     raise ValueError(
         f"{where} has {value!r} in row {row}, which is not a number. Use category() or words() for text."
     )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -16,7 +16,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from bayleaf.columns import is_missing
 from bayleaf.estimator_counts import Array
+from bayleaf.labels import as_list
 
 
 class NaiveBayesBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
@@ -173,9 +175,24 @@ class NaiveBayesBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
     # Input
 
     def _validated(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Array, Array]:
+        self._refuse(X)
+        y = plain_labels(y)
+        if isinstance(y, np.ndarray) and y.dtype.kind == "O":
+            _union(y)
         X, y = validate_data(self, X, y, reset=reset, **self._checks)
         check_classification_targets(y)
         return self._prepare(X), y, _row_weights(sample_weight, X.shape[0])
+
+    def _refuse(self, X: Any) -> None:
+        """Raise ValueError if X holds dates: some of NumPy's functions would take them for numbers."""
+        kinds: Any = getattr(X, "dtypes", None)
+        for kind in [getattr(X, "dtype", None)] if kinds is None else list(kinds):
+            dates = getattr(kind, "kind", "") in ("m", "M")
+            if dates or (kind is not None and hasattr(kind, "is_temporal") and kind.is_temporal()):
+                raise ValueError(
+                    f"X holds dates or times ({kind}), and {type(self).__name__} takes numbers. Turn them "
+                    "into numbers, such as the hour, or the days since a first day."
+                )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
@@ -185,6 +202,7 @@ class NaiveBayesBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return log P(x, class): the log prior plus the log likelihood, a column per class."""
         check_is_fitted(self)
+        self._refuse(X)
         return self._joint(self._prepare(validate_data(self, X, reset=False, **self._checks)))
 
     def predict(self, X: Any) -> Array:
@@ -221,6 +239,30 @@ class NaiveBayesBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
                 stacklevel=3,
             )
         return joint
+
+
+def plain_labels(y: Any) -> Any:
+    """Return labels as NumPy would not spoil them; ValueError where one is missing.
+
+    NumPy makes strings of numbers among strings, and floats of pandas' integers that may be missing.
+    """
+    if not hasattr(y, "__getitem__") or isinstance(y, str | Mapping) or len(np.shape(y)) != 1:
+        return y
+    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
+        return y
+    values = as_list(y)
+    kinds = set(map(type, values))
+    if kinds <= {str}:
+        return y
+    missing = next((i for i, value in enumerate(values) if is_missing(value)), None)
+    if missing is not None:
+        raise ValueError(
+            f"Input y contains NaN: y[{missing}] is {values[missing]!r}. Leave out the rows without a label, "
+            "or name it."
+        )
+    if str in kinds:
+        return np.array([*values, None], dtype=object)[:-1]
+    return np.array(values) if hasattr(y, "dtype") and not isinstance(y, np.ndarray) else y
 
 
 def _union(*parts: Array) -> Array:

@@ -20,7 +20,10 @@ def refuse_negative(values: Array, name: str) -> None:
     lowest = values.min(initial=0)
     if not lowest >= 0:
         assert_all_finite(values, estimator_name=name, input_name="X")
-        raise ValueError(f"Negative values in data passed to {name} (input X): the lowest is {lowest}.")
+        raise ValueError(
+            f"Negative values in data passed to {name} (input X): the lowest is {lowest}. Counts and numbers "
+            "of categories are >= 0; GaussianNB and KernelNB take any number."
+        )
 
 
 class Smoothed(NaiveBayesBase):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,10 @@ def is_table(X: Any) -> bool:
 
 def is_text(X: Any) -> bool:
     """Whether X is one column of texts."""
+    if isinstance(X, Iterator | Set):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which has no order or can be read only once. Give a list: list(X)."
+        )
     if is_table(X) or getattr(X, "ndim", 1) != 1:
         return False
     if hasattr(X, "buffer") and hasattr(X, "starts"):
@@ -119,7 +123,12 @@ def view_for(column: Any, name: str) -> View:
         for kind in kinds
     ):
         return normal()
-    odd = next(value for value in values if not isinstance(value, str | bytes | int | float))
+    odd = next((value for value in values if not isinstance(value, str | bytes | int | float)), None)
+    if odd is None:
+        raise TypeError(
+            f"The column {name!r} of X holds texts and numbers. Make them alike, or give `views`, a mapping "
+            "from columns to views: category() takes both, and knows them by their texts."
+        )
     raise TypeError(
         f"The column {name!r} of X holds {odd!r}, a {type(odd).__name__}, which has no view of its own. Give "
         "`views`, a mapping from columns to views such as category() or normal(), or turn it into numbers."
