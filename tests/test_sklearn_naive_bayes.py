@@ -99,7 +99,7 @@ def assert_same_numbers(ours: Any, theirs: Any, X: Any) -> None:
     for name in ("class_count_", "class_log_prior_", "feature_count_", "feature_all_", "n_categories_"):
         if hasattr(theirs, name):
             assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-12)
-    # Theirs adds alpha to all counts before it takes the class's away: (0.001 + 15) - 15 is off by 5e-13 of it.
+    # Theirs adds alpha before it takes the class's own counts away: (0.001 + 15) - 15 is off by 5e-13 of it.
     lost = 1e-14 / np.min(theirs.alpha) if isinstance(theirs, sklearn.naive_bayes.ComplementNB) else 0.0
     for name in ("feature_log_prob_", "category_count_"):
         for mine, other in zip(getattr(ours, name, []), getattr(theirs, name, []), strict=True):
