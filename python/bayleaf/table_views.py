@@ -23,23 +23,11 @@ Rule = Literal["scott", "silverman", "loo"]
 Cut = Literal["quantiles", "entropy"]
 
 
-@dataclass(frozen=True, repr=False)
-class Category(View):
-    """One of several values; made by `category()`."""
+class _Named(View):
+    """Columns of values that have names, of which `values` are known before any was seen."""
 
-    alpha: float | None = None
-    values: tuple[str, ...] = ()
-
-    kind: ClassVar[str] = "category"
-    judgements: ClassVar[frozenset[str]] = frozenset({"alpha", "values"})
-
-    def __post_init__(self) -> None:
-        _set_alpha(self)
-        object.__setattr__(self, "values", _checked_names("values", self.values))
-
-    def read(self, raw: Any, where: str) -> columns.Coded:
-        """The distinct values and, for each row, which."""
-        return columns.as_values(raw, where)
+    alpha: float | None
+    values: tuple[str, ...]
 
     def tally(self) -> ValueTally:
         """Counts of nothing yet."""
@@ -56,10 +44,30 @@ class Category(View):
 
 
 @dataclass(frozen=True, repr=False)
-class Flag(View):
-    """Yes or no; made by `flag()`."""
+class Category(_Named):
+    """One of several values; made by `category()`."""
 
     alpha: float | None = None
+    values: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "category"
+    judgements: ClassVar[frozenset[str]] = frozenset({"alpha", "values"})
+
+    def __post_init__(self) -> None:
+        _set_alpha(self)
+        object.__setattr__(self, "values", _checked_names("values", self.values))
+
+    def read(self, raw: Any, where: str) -> columns.Coded:
+        """The distinct values and, for each row, which."""
+        return columns.as_values(raw, where)
+
+
+@dataclass(frozen=True, repr=False)
+class Flag(_Named):
+    """Yes or no; made by `flag()`: the share of yes in a class is (yes + alpha) / (rows + 2 alpha)."""
+
+    alpha: float | None = None
+    values = ("no", "yes")
 
     kind: ClassVar[str] = "flag"
     judgements: ClassVar[frozenset[str]] = frozenset({"alpha"})
@@ -70,19 +78,6 @@ class Flag(View):
     def read(self, raw: Any, where: str) -> columns.Coded:
         """Yes or no in each row."""
         return columns.as_flags(raw, where)
-
-    def tally(self) -> ValueTally:
-        """Counts of nothing yet."""
-        return ValueTally(numeric=False)
-
-    def restore(self, arrays: Arrays) -> ValueTally:
-        """The counts that a file holds."""
-        return ValueTally.restore(arrays, numeric=False)
-
-    def compile(self, tally: ValueTally, order: Classes, alpha: float, unseen: Unseen) -> CategoryScorer:
-        """The share of yes in each class: (yes + alpha) / (rows + 2 alpha)."""
-        alpha = alpha if self.alpha is None else self.alpha
-        return CategoryScorer(tally.counts(order), ("no", "yes"), alpha, unseen == "smooth")
 
 
 class _Numbers(View):
