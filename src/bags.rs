@@ -1,6 +1,7 @@
 //! Documents as bags of terms: which of the chosen terms each holds, and how often. Read once, used many times.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::lexicon::Lexicon;
 use crate::numbering::Frozen;
@@ -180,4 +181,22 @@ pub fn in_threads<P: Sync, T: Send>(pieces: &[P], work: impl Fn(&P) -> T + Sync)
         }
         results
     })
+}
+
+/// Work on pieces with so many threads, each taking the next when it is done; the results are in the order of the
+/// pieces.
+pub fn in_order<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(&P) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let workers = vec![(); threads.clamp(1, pieces.len().max(1))];
+    let done = in_threads(&workers, |()| {
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(i) else { return done };
+            done.push((i, work(piece)));
+        }
+    });
+    let mut results: Vec<(usize, T)> = done.into_iter().flatten().collect();
+    results.sort_by_key(|&(i, _)| i);
+    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -3,6 +3,7 @@
 
 use crate::bags::{Bag, for_each_bag, in_threads};
 use crate::lexicon::Lexicon;
+use crate::loo_events::Product;
 use crate::read::Document;
 use crate::tally::{Context, TallyError, split};
 
@@ -31,79 +32,73 @@ pub struct Facts {
     /// Whether every term that was counted is used.
     pub all_terms: bool,
     pub classes: usize,
-    /// Documents, and what is summed in the place of term counts: one row a term, one column a class.
+    pub terms: usize,
+    /// The nonzero cells, class by class: where those of a class end, the term of each, its documents, and what is
+    /// summed in the place of term counts.
+    pub class_ends: Vec<u32>,
+    pub term: Vec<u32>,
     pub documents: Vec<u32>,
     pub mass: Vec<f64>,
     pub class_documents: Vec<f64>,
 }
 
-pub struct LeaveOneOut {
-    facts: Facts,
-    /// In how many documents each term is.
-    holders: Vec<u32>,
-    /// log(mass + alpha) of each cell, in the multinomial model without idf.
-    logs: Vec<f64>,
-    totals: Vec<f64>,
-    /// The sums of mass * log(holders), for idf.
-    idf_totals: Vec<f64>,
-    /// Of each class, the absent terms in the Bernoulli model: with its documents, and with one less.
-    absent: Vec<Product>,
-    absent_one_less: Vec<Product>,
-}
-
-/// A product of probabilities as a sum of logs; factors that are 0 are counted apart, so that they can be removed.
+/// The counts of a term in a class.
 #[derive(Clone, Copy, Default)]
-struct Product {
-    log: f64,
-    zeros: i64,
+pub(crate) struct Cell {
+    pub class: u32,
+    pub documents: u32,
+    pub mass: f64,
+    /// In the multinomial model without idf: log(mass + alpha), less log(alpha) unless that is infinite.
+    pub log: f64,
 }
 
-impl Product {
-    fn times(&mut self, factor: f64, sign: f64) {
-        if factor > 0.0 {
-            self.log += sign * factor.ln();
-        } else {
-            self.zeros += sign as i64;
-        }
-    }
+/// Where the cells of a term begin, and in how many documents it is.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Term {
+    pub start: u32,
+    pub holders: u32,
+}
 
-    fn value(&self) -> f64 {
-        if self.zeros > 0 { f64::NEG_INFINITY } else { self.log }
-    }
+pub struct LeaveOneOut {
+    pub(crate) facts: Facts,
+    /// The cells of each term, in the order of the classes.
+    pub(crate) cells: Vec<Cell>,
+    /// One more than there are terms.
+    pub(crate) terms: Vec<Term>,
+    pub(crate) totals: Vec<f64>,
+    /// The sums of mass * log(holders), for idf.
+    pub(crate) idf_totals: Vec<f64>,
+    /// Of each class, the absent terms in the Bernoulli model: with its documents, and with one less.
+    pub(crate) absent: Vec<Product>,
+    pub(crate) absent_one_less: Vec<Product>,
 }
 
 /// The document that is left out: what it adds to the mass of a term of `times` occurrences, and to a score.
-struct Left {
-    label: usize,
-    share: f64,
-    added_share: f64,
+pub(crate) struct Left {
+    pub label: usize,
+    pub share: f64,
+    pub added_share: f64,
 }
 
 impl LeaveOneOut {
     pub fn new(facts: Facts) -> Self {
-        let classes = facts.classes;
-        let holders: Vec<u32> =
-            facts.documents.chunks_exact(classes.max(1)).map(|row| row.iter().sum()).collect();
-        let mut totals = vec![0.0; classes];
-        let mut idf_totals = vec![0.0; classes];
-        for (row, &holders) in facts.mass.chunks_exact(classes.max(1)).zip(&holders) {
-            for (class, mass) in row.iter().enumerate() {
-                totals[class] += mass;
-                idf_totals[class] += mass * f64::from(holders).ln();
-            }
-        }
-        let plain = facts.event == Event::Multinomial && facts.frequency != Frequency::TfIdf;
-        let log = |mass: &f64| (mass + facts.alpha).ln();
-        let logs = if plain { facts.mass.iter().map(log).collect() } else { Vec::new() };
+        let (cells, terms) = by_term(&facts);
         let mut new = Self {
-            facts,
-            holders,
-            logs,
-            totals,
-            idf_totals,
+            totals: vec![0.0; facts.classes],
+            idf_totals: vec![0.0; facts.classes],
             absent: Vec::new(),
             absent_one_less: Vec::new(),
+            facts,
+            cells,
+            terms,
         };
+        for pair in new.terms.windows(2) {
+            let holders = f64::from(pair[0].holders).ln();
+            for cell in &new.cells[pair[0].start as usize..pair[1].start as usize] {
+                new.totals[cell.class as usize] += cell.mass;
+                new.idf_totals[cell.class as usize] += cell.mass * holders;
+            }
+        }
         if new.facts.event == Event::Bernoulli {
             new.absent = new.absences(0.0);
             new.absent_one_less = new.absences(1.0);
@@ -111,18 +106,22 @@ impl LeaveOneOut {
         new
     }
 
-    /// The product over all terms of their absence, had each class `less` documents less (of no term in question).
-    fn absences(&self, less: f64) -> Vec<Product> {
-        let mut absent = vec![Product::default(); self.facts.classes];
-        for row in self.facts.documents.chunks_exact(self.facts.classes.max(1)) {
-            for (class, &documents) in row.iter().enumerate() {
-                let left = self.facts.class_documents[class] - less - f64::from(documents);
-                if left >= 0.0 {
-                    absent[class].times(left + self.facts.alpha, 1.0);
-                }
-            }
+    pub(crate) fn cells(&self, term: u32) -> &[Cell] {
+        let term = term as usize;
+        &self.cells[self.terms[term].start as usize..self.terms[term + 1].start as usize]
+    }
+
+    pub(crate) fn holders(&self, term: u32) -> u32 {
+        self.terms[term as usize].holders
+    }
+
+    /// The cell of a term in a class.
+    fn cell(&self, term: u32, class: usize) -> Option<&Cell> {
+        let cells = self.cells(term);
+        if cells.len() == self.facts.classes {
+            return cells.get(class);
         }
-        absent
+        cells.iter().find(|cell| cell.class as usize == class)
     }
 
     /// One row of log likelihoods a document; NaN for one that was not counted with its label.
@@ -158,10 +157,9 @@ impl LeaveOneOut {
     /// Whether a document can be among those that were counted.
     fn can_leave(&self, bag: &Bag, length: usize, label: usize) -> bool {
         let known: usize = bag.terms.iter().map(|&(_, times)| times as usize).sum();
-        let cell = |term: u32| term as usize * self.facts.classes + label;
         (known == length || !self.facts.all_terms)
             && self.facts.class_documents[label] >= 1.0
-            && bag.terms.iter().all(|&(term, _)| self.facts.documents[cell(term)] > 0)
+            && bag.terms.iter().all(|&(term, _)| self.cell(term, label).is_some())
     }
 
     fn fill(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
@@ -174,7 +172,7 @@ impl LeaveOneOut {
     }
 
     /// What a term counts for in the document, and what the document added to the mass of its class.
-    fn worth(&self, times: u32, left: &Left) -> (f64, f64) {
+    pub(crate) fn worth(&self, times: u32, left: &Left) -> (f64, f64) {
         let times = f64::from(times);
         match self.facts.frequency {
             Frequency::Count => (times, times),
@@ -184,32 +182,64 @@ impl LeaveOneOut {
     }
 
     /// Whether the terms that vanish with the document have a weight; without a vocabulary none has.
-    fn smooth(&self, vanished: usize) -> bool {
-        self.facts.smooth && self.holders.len() > vanished
+    pub(crate) fn smooth(&self, vanished: usize) -> bool {
+        self.facts.smooth && self.facts.terms > vanished
     }
 
     fn fill_multinomial(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
-        let (classes, alpha) = (self.facts.classes, self.facts.alpha);
+        let alpha = self.facts.alpha;
         let (mut known, mut lost, mut unknown, mut vanished) = (0.0, 0.0, 0.0, 0usize);
         let mut own = 0.0;
         for &(term, times) in &bag.terms {
-            let term = term as usize;
             let (value, added) = self.worth(times, left);
             lost += added;
-            if self.holders[term] <= 1 {
+            if self.holders(term) <= 1 {
                 unknown += value;
                 vanished += 1;
                 continue;
             }
             known += value;
-            let logs = &self.logs[term * classes..][..classes];
-            row.iter_mut().zip(logs).for_each(|(score, log)| *score += value * log);
-            let cell = term * classes + left.label;
-            let mass = if self.facts.documents[cell] > 1 { self.facts.mass[cell] - added } else { 0.0 };
-            own += value * ((mass + alpha).ln() - logs[left.label]);
+            for cell in self.cells(term) {
+                row[cell.class as usize] += value * cell.log;
+            }
+            if let Some(cell) = self.cell(term, left.label) {
+                let mass = if cell.documents > 1 { cell.mass - added } else { 0.0 };
+                own += value * ((mass + alpha).ln() - cell.log - self.log_alpha());
+            }
         }
         row[left.label] += own;
-        let smoothing = alpha * (self.holders.len() - vanished) as f64;
+        let base = known * self.log_alpha();
+        row.iter_mut().for_each(|score| *score += base);
+        if alpha == 0.0 {
+            self.rule_out(bag, row);
+        }
+        self.normalize(known, unknown, lost, vanished, left, row);
+    }
+
+    /// log(alpha), or 0 where alpha is and a factor of 0 is counted apart.
+    fn log_alpha(&self) -> f64 {
+        if self.facts.alpha > 0.0 { self.facts.alpha.ln() } else { 0.0 }
+    }
+
+    /// Without smoothing a class that lacks one of the terms is impossible.
+    fn rule_out(&self, bag: &Bag, row: &mut [f64]) {
+        let known: Vec<u32> =
+            bag.terms.iter().map(|&(term, _)| term).filter(|&term| self.holders(term) > 1).collect();
+        let mut found = vec![0; row.len()];
+        for &term in &known {
+            self.cells(term).iter().for_each(|cell| found[cell.class as usize] += 1);
+        }
+        for (score, found) in row.iter_mut().zip(found) {
+            if found < known.len() {
+                *score = f64::NEG_INFINITY;
+            }
+        }
+    }
+
+    /// Divide by the sums of the classes, the document left out.
+    fn normalize(&self, known: f64, unknown: f64, lost: f64, vanished: usize, left: &Left, row: &mut [f64]) {
+        let alpha = self.facts.alpha;
+        let smoothing = alpha * (self.facts.terms - vanished) as f64;
         let unknown = if self.smooth(vanished) { unknown } else { 0.0 };
         for (class, score) in row.iter_mut().enumerate() {
             let total = self.totals[class] - if class == left.label { lost } else { 0.0 } + smoothing;
@@ -221,129 +251,34 @@ impl LeaveOneOut {
             }
         }
     }
+}
 
-    /// The models in which every cell of a document's terms changes: complement, and whatever has an idf.
-    fn fill_slowly(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
-        let (classes, alpha) = (self.facts.classes, self.facts.alpha);
-        let totals = self.totals_without(bag, left);
-        let all: f64 = totals.iter().sum();
-        let vanished = bag.terms.iter().filter(|&&(term, _)| self.holders[term as usize] <= 1).count();
-        let smoothing = alpha * (self.holders.len() - vanished) as f64;
-        let mut weight = 0.0;
-        let mut masses = vec![0.0; classes];
-        for &(term, times) in &bag.terms {
-            let term = term as usize;
-            let (value, added) = self.worth(times, left);
-            if self.holders[term] <= 1 {
-                if self.smooth(vanished) {
-                    weight += value;
-                    let unseen = value * alpha.ln();
-                    let sign = if self.facts.event == Event::Complement { -1.0 } else { 1.0 };
-                    row.iter_mut().for_each(|score| *score += sign * unseen);
-                }
-                continue;
-            }
-            let idf = self.idf_without(term);
-            if idf <= 0.0 {
-                continue;
-            }
-            weight += value * idf;
-            self.masses_without(term, added, left.label, idf, &mut masses);
-            self.add_logs(term, value * idf, left.label, &masses, row);
-        }
-        for (class, score) in row.iter_mut().enumerate() {
-            let complement = self.facts.event == Event::Complement;
-            let total = (if complement { all - totals[class] } else { totals[class] }) + smoothing;
-            if weight > 0.0 && total > 0.0 {
-                *score += if complement { weight * total.ln() } else { -weight * total.ln() };
-            }
-        }
+/// The cells in the order of their terms, and where those of each term begin.
+fn by_term(facts: &Facts) -> (Vec<Cell>, Vec<Term>) {
+    let mut terms = vec![Term::default(); facts.terms + 1];
+    for (&term, &documents) in facts.term.iter().zip(&facts.documents) {
+        terms[term as usize].holders += documents;
+        terms[term as usize + 1].start += 1;
     }
-
-    fn add_logs(&self, term: usize, value: f64, label: usize, masses: &[f64], row: &mut [f64]) {
-        let alpha = self.facts.alpha;
-        if self.facts.event == Event::Multinomial {
-            row.iter_mut().zip(masses).for_each(|(score, mass)| *score += value * (mass + alpha).ln());
-            return;
-        }
-        let all: f64 = masses.iter().sum();
-        let documents = &self.facts.documents[term * masses.len()..][..masses.len()];
-        for (class, score) in row.iter_mut().enumerate() {
-            let own = documents[class] - u32::from(class == label);
-            let elsewhere = self.holders[term] - 1 - own > 0;
-            let mass = if elsewhere { (all - masses[class]).max(0.0) } else { 0.0 };
-            *score -= value * (mass + alpha).ln();
-        }
+    for term in 0..facts.terms {
+        terms[term + 1].start += terms[term].start;
     }
-
-    fn idf_without(&self, term: usize) -> f64 {
-        if self.facts.frequency != Frequency::TfIdf {
-            return 1.0;
+    let mut next: Vec<u32> = terms.iter().map(|term| term.start).collect();
+    let plain = facts.event == Event::Multinomial && facts.frequency != Frequency::TfIdf;
+    let base = if facts.alpha > 0.0 { facts.alpha.ln() } else { 0.0 };
+    let one = (1.0 + facts.alpha).ln() - base;
+    let mut cells = vec![Cell::default(); facts.term.len()];
+    let mut start = 0;
+    for (class, &end) in facts.class_ends.iter().enumerate() {
+        for i in start..end as usize {
+            let mass = facts.mass[i];
+            let log = || if mass == 1.0 { one } else { (mass + facts.alpha).ln() - base };
+            let log = if plain { log() } else { 0.0 };
+            let at = &mut next[facts.term[i] as usize];
+            cells[*at as usize] = Cell { class: class as u32, documents: facts.documents[i], mass, log };
+            *at += 1;
         }
-        let others: f64 = self.facts.class_documents.iter().sum::<f64>() - 1.0;
-        others.max(1.0).ln() - f64::from(self.holders[term] - 1).ln()
+        start = end as usize;
     }
-
-    /// The masses of a term in all classes, the document left out, times idf.
-    fn masses_without(&self, term: usize, added: f64, label: usize, idf: f64, masses: &mut [f64]) {
-        let classes = self.facts.classes;
-        masses.copy_from_slice(&self.facts.mass[term * classes..][..classes]);
-        let more = self.facts.documents[term * classes + label] > 1;
-        masses[label] = if more { masses[label] - added } else { 0.0 };
-        masses.iter_mut().for_each(|mass| *mass *= idf);
-    }
-
-    /// The sums of the masses of each class, the document left out.
-    fn totals_without(&self, bag: &Bag, left: &Left) -> Vec<f64> {
-        let mut totals = self.totals.clone();
-        if self.facts.frequency != Frequency::TfIdf {
-            let lost = bag.terms.iter().map(|&(_, times)| self.worth(times, left).1);
-            totals[left.label] -= lost.sum::<f64>();
-            return totals;
-        }
-        let others = (self.facts.class_documents.iter().sum::<f64>() - 1.0).max(1.0).ln();
-        for (total, idf_total) in totals.iter_mut().zip(&self.idf_totals) {
-            *total = *total * others - idf_total;
-        }
-        let classes = self.facts.classes;
-        let mut masses = vec![0.0; classes];
-        for &(term, times) in &bag.terms {
-            let term = term as usize;
-            let before = others - f64::from(self.holders[term]).ln();
-            let row = &self.facts.mass[term * classes..][..classes];
-            totals.iter_mut().zip(row).for_each(|(total, mass)| *total -= mass * before);
-            if self.holders[term] > 1 {
-                let (_, added) = self.worth(times, left);
-                self.masses_without(term, added, left.label, self.idf_without(term), &mut masses);
-                totals.iter_mut().zip(&masses).for_each(|(total, mass)| *total += mass);
-            }
-        }
-        totals
-    }
-
-    fn fill_bernoulli(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
-        let (classes, alpha) = (self.facts.classes, self.facts.alpha);
-        let vanished = bag.terms.iter().filter(|&&(term, _)| self.holders[term as usize] <= 1).count();
-        let kept = (self.holders.len() - vanished) as f64;
-        for (class, score) in row.iter_mut().enumerate() {
-            let mine = class == left.label;
-            let n = self.facts.class_documents[class] - f64::from(u8::from(mine));
-            let mut product = if mine { self.absent_one_less[class] } else { self.absent[class] };
-            for &(term, _) in &bag.terms {
-                let documents = f64::from(self.facts.documents[term as usize * classes + class]);
-                if n >= documents {
-                    product.times(n - documents + alpha, -1.0);
-                }
-                if self.holders[term as usize] > 1 {
-                    product.times(documents - f64::from(u8::from(mine)) + alpha, 1.0);
-                }
-            }
-            let unseen = if self.smooth(vanished) { vanished as f64 } else { 0.0 };
-            let total = (n + 2.0 * alpha).max(f64::MIN_POSITIVE).ln();
-            *score = product.value() - kept * total;
-            if unseen > 0.0 {
-                *score += unseen * (alpha.ln() - total);
-            }
-        }
-    }
+    (cells, terms)
 }

@@ -1,20 +1,16 @@
 //! The loss, gradient and curvature of a weight for each term. Features are float32, sums over documents float64.
 
 use std::ops::Range;
-use std::sync::PoisonError;
 
-use crate::bags::in_threads;
-use crate::features::{BLOCKS, Features, LANES};
-use crate::lexicon::prefetch;
+use crate::bags::in_order;
+use crate::features::{Block, Features};
+use crate::lanes::Lanes;
 
-/// How many terms ahead their rows are fetched from memory.
-const AHEAD: usize = 8;
-
-/// What one block of documents adds: its loss, the gradient of the biases, and in a buffer that of the weights.
+/// What one block of documents adds: its loss, the gradient of the biases, and that of the weights of its terms.
 struct Sums {
     loss: f64,
     bias: Vec<f64>,
-    weights: Vec<[f32; 2]>,
+    weights: Vec<f32>,
 }
 
 /// The mean loss and its gradient.
@@ -24,168 +20,119 @@ pub struct Slope {
     pub bias: Vec<f64>,
 }
 
+impl Block {
+    /// The terms, and the entries of each.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, Range<usize>)> {
+        let mut start = 0;
+        self.terms.iter().zip(&self.ends).map(move |(&term, &end)| {
+            let entries = start..end as usize;
+            start = end as usize;
+            (term, entries)
+        })
+    }
+
+    /// Add weight * value of each entry to the sum of its document.
+    fn spread(&self, weights: &[f32], values: &[f32], sums: &mut [f32]) {
+        for ((_, entries), &weight) in self.entries().zip(weights) {
+            for (&document, &value) in self.document[entries.clone()].iter().zip(&values[entries]) {
+                sums[document as usize] += weight * value;
+            }
+        }
+    }
+
+    /// Of each term the sum of value * residual over its entries.
+    fn gather(&self, values: &[f32], residuals: &[f32]) -> Vec<f32> {
+        let of_term = |(_, entries): (u32, Range<usize>)| {
+            let both = self.document[entries.clone()].iter().zip(&values[entries]);
+            both.map(|(&document, &value)| residuals[document as usize] * value).sum()
+        };
+        self.entries().map(of_term).collect()
+    }
+}
+
 impl Features {
     /// The mean log loss of these weights, and its gradient.
     pub fn slope(&self, weights: &[f64], bias: &[f64], threads: usize) -> Slope {
-        let sums = self.by_block(threads, |block| {
-            let mut buffer = self.buffer();
-            buffer.clear();
-            buffer.extend(weights.iter().map(|&weight| [weight as f32, 0.0]));
-            let mut sums = Sums { loss: 0.0, bias: vec![0.0; self.classes], weights: buffer };
-            self.add_slope(block.clone(), bias, &mut sums);
-            sums
+        let sums = in_order(&self.blocks, threads, |block| {
+            let mut scores = self.scores(block, |term| weights[term as usize] as f32);
+            let (loss, of_bias) = self.residuals(block, bias, &mut scores);
+            Sums { loss, bias: of_bias, weights: self.gradient(block, &scores) }
         });
         let mean = 1.0 / self.documents().max(1) as f64;
         let mut slope = Slope { loss: 0.0, weights: vec![0.0; self.terms], bias: vec![0.0; self.classes] };
-        let mut buffers = Vec::new();
-        for block in sums {
-            slope.loss += block.loss * mean;
-            slope.bias.iter_mut().zip(&block.bias).for_each(|(sum, more)| *sum += more * mean);
-            buffers.push(block.weights);
+        for (block, sums) in self.blocks.iter().zip(sums) {
+            slope.loss += sums.loss * mean;
+            slope.bias.iter_mut().zip(&sums.bias).for_each(|(sum, more)| *sum += more * mean);
+            for (&term, &more) in block.terms.iter().zip(&sums.weights) {
+                slope.weights[term as usize] += f64::from(more) * mean;
+            }
         }
-        for (i, sum) in slope.weights.iter_mut().enumerate() {
-            *sum = buffers.iter().map(|buffer| f64::from(buffer[i][1])).sum::<f64>() * mean;
-        }
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).append(&mut buffers);
         slope
     }
 
-    fn buffer(&self) -> Vec<[f32; 2]> {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Work on the blocks with so many threads; the results are in the order of the blocks.
-    fn by_block<T: Send>(&self, threads: usize, work: impl Fn(&Range<usize>) -> T + Sync) -> Vec<T> {
-        let size = BLOCKS.div_ceil(threads.clamp(1, BLOCKS));
-        let pieces: Vec<&[Range<usize>]> = self.blocks.chunks(size).collect();
-        let results = in_threads(&pieces, |blocks| blocks.iter().map(&work).collect::<Vec<T>>());
-        results.into_iter().flatten().collect()
-    }
-
-    fn add_slope(&self, documents: Range<usize>, bias: &[f64], sums: &mut Sums) {
+    /// The scores of a block's documents without the bias, `width` a document; of two classes, those of the second.
+    fn scores(&self, block: &Block, weight: impl Fn(u32) -> f32) -> Vec<f32> {
+        let weights: Vec<f32> = block.terms.iter().map(|&term| weight(term)).collect();
+        let mut scores = vec![0.0; block.documents.len() * self.width];
         if self.classes == 2 {
-            return self.add_slope_of_two(documents, bias, sums);
+            block.spread(&weights, &block.values, &mut scores);
+            return scores;
         }
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has just said that it knows these instructions.
-            return unsafe { self.add_slope_avx2(documents, bias, sums) };
+        self.lanes(block).add_scores(&weights, &mut scores);
+        let mut own = vec![0.0; block.documents.len()];
+        block.spread(&weights, &block.own, &mut own);
+        for ((row, label), own) in scores.chunks_exact_mut(self.width).zip(self.labels_of(block)).zip(own) {
+            row[label] += own;
         }
-        self.add_slope_of_many(documents, bias, sums);
+        scores
     }
 
-    fn add_slope_of_two(&self, documents: Range<usize>, bias: &[f64], sums: &mut Sums) {
-        for document in documents {
-            let range = self.range(document);
-            let (terms, values) = (&self.term[range.clone()], &self.values[range]);
-            let mut score = bias[1] - bias[0];
-            for (&term, &value) in terms.iter().zip(values) {
-                score += f64::from(value * sums.weights[term as usize][0]);
-            }
-            let second = self.labels[document] == 1;
-            let (loss, residual) = logistic(score, second);
-            sums.loss += loss;
-            sums.bias[1] += residual;
-            sums.bias[0] -= residual;
-            let residual = flushed(residual);
-            for (&term, &value) in terms.iter().zip(values) {
-                sums.weights[term as usize][1] += residual * value;
-            }
-        }
+    fn lanes<'a>(&'a self, block: &'a Block) -> Lanes<'a> {
+        Lanes { block, table: &self.table, width: self.width }
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn add_slope_avx2(&self, documents: Range<usize>, bias: &[f64], sums: &mut Sums) {
-        self.add_slope_of_many(documents, bias, sums);
+    fn labels_of(&self, block: &Block) -> impl Iterator<Item = usize> {
+        self.labels[block.documents.clone()].iter().map(|&label| label as usize)
     }
 
-    #[inline(always)]
-    fn add_slope_of_many(&self, documents: Range<usize>, bias: &[f64], sums: &mut Sums) {
-        let mut scores = vec![0.0f32; self.width];
+    /// Turn scores into residuals, the posterior less one for the label; the loss, and the sums of the residuals.
+    fn residuals(&self, block: &Block, bias: &[f64], scores: &mut [f32]) -> (f64, Vec<f64>) {
+        let (mut loss, mut sums) = (0.0, vec![0.0; self.classes]);
         let mut posterior = vec![0.0; self.classes];
-        for document in documents {
-            let label = self.labels[document] as usize;
-            self.add_scores(document, |term| sums.weights[term as usize][0], &mut scores);
-            posterior.iter_mut().zip(&scores).zip(bias).for_each(|((p, &s), b)| *p = f64::from(s) + b);
-            sums.loss += softmax(&mut posterior, label);
+        for (row, label) in scores.chunks_exact_mut(self.width).zip(self.labels_of(block)) {
+            loss += self.posterior(row, bias, label, &mut posterior);
             posterior[label] -= 1.0;
-            sums.bias.iter_mut().zip(&posterior).for_each(|(sum, residual)| *sum += residual);
-            scores.iter_mut().zip(&posterior).for_each(|(s, &residual)| *s = flushed(residual));
-            for at in self.range(document) {
-                let term = self.term[at] as usize;
-                let along = dot(self.row(term), &scores);
-                sums.weights[term][1] += self.values[at] * along + self.own[at] * scores[label];
-            }
+            sums.iter_mut().zip(&posterior).for_each(|(sum, residual)| *sum += residual);
+            let kept = &posterior[if self.classes == 2 { 1 } else { 0 }..];
+            row.iter_mut().zip(kept).for_each(|(score, &residual)| *score = flushed(residual));
         }
+        (loss, sums)
     }
 
-    /// Ask the memory for a row that is needed soon.
-    #[inline(always)]
-    fn fetch(&self, term: usize) {
-        for at in (0..self.width).step_by(16) {
-            prefetch(&self.table, term * self.width + at);
-        }
+    /// The probabilities of the classes; returns the log loss of the label.
+    fn posterior(&self, row: &[f32], bias: &[f64], label: usize, posterior: &mut [f64]) -> f64 {
+        posterior.copy_from_slice(bias);
+        let first = if self.classes == 2 { 1 } else { 0 };
+        posterior[first..].iter_mut().zip(row).for_each(|(p, &score)| *p += f64::from(score));
+        softmax(posterior, label)
     }
 
-    #[inline(always)]
-    fn row(&self, term: usize) -> &[f32] {
-        &self.table[term * self.width..(term + 1) * self.width]
-    }
-
-    /// The scores of a document of many classes, without the bias.
-    #[inline(always)]
-    fn add_scores(&self, document: usize, weight: impl Fn(u32) -> f32, scores: &mut [f32]) {
-        scores.fill(0.0);
-        let mut own = 0.0;
-        let range = self.range(document);
-        let terms = &self.term[range.clone()];
-        let (values, owns) = (&self.values[range.clone()], &self.own[range]);
-        for (i, ((&term, value), own_value)) in terms.iter().zip(values).zip(owns).enumerate() {
-            if let Some(&ahead) = terms.get(i + AHEAD) {
-                self.fetch(ahead as usize);
-            }
-            let weight = weight(term);
-            let factor = weight * value;
-            let (rows, _) = self.row(term as usize).as_chunks::<LANES>();
-            let (chunks, _) = scores.as_chunks_mut::<LANES>();
-            for (chunk, row) in chunks.iter_mut().zip(rows) {
-                for lane in 0..LANES {
-                    chunk[lane] += factor * row[lane];
-                }
-            }
-            own += weight * own_value;
+    /// The gradient of the weight of each of a block's terms.
+    fn gradient(&self, block: &Block, residuals: &[f32]) -> Vec<f32> {
+        if self.classes == 2 {
+            return block.gather(&block.values, residuals);
         }
-        scores[self.labels[document] as usize] += own;
+        let rows = residuals.chunks_exact(self.width).zip(self.labels_of(block));
+        let own: Vec<f32> = rows.map(|(row, label)| row[label]).collect();
+        let mut gradient = block.gather(&block.own, &own);
+        self.lanes(block).gather::<1>(residuals, false, &mut gradient);
+        gradient
     }
 }
 
 /// A residual as float32, 0 if it is next to nothing: with numbers below 1e-38 processors take a hundred times longer.
 fn flushed(residual: f64) -> f32 {
     if residual.abs() < 1e-12 { 0.0 } else { residual as f32 }
-}
-
-/// Eight lanes, so that every processor adds in the same order.
-#[inline(always)]
-fn dot(left: &[f32], right: &[f32]) -> f32 {
-    let mut lanes = [0.0; LANES];
-    let ((left, _), (right, _)) = (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
-    for (left, right) in left.iter().zip(right) {
-        for lane in 0..LANES {
-            lanes[lane] += left[lane] * right[lane];
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
-}
-
-/// The log loss of a score in favor of the second class, and its derivative.
-fn logistic(score: f64, second: bool) -> (f64, f64) {
-    let margin = if second { score } else { -score };
-    let small = (-margin.abs()).exp();
-    let loss = small.ln_1p() + (-margin).max(0.0);
-    let wrong = if margin > 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) };
-    (loss, if second { -wrong } else { wrong })
 }
 
 /// Turn scores into probabilities; the log loss of the label.
@@ -205,96 +152,78 @@ impl Features {
     /// The diagonal of the Hessian of the summed loss at these weights; for many classes the variance is pooled
     /// over the documents and the parts of the own class are left out: a scale of the steps needs no more.
     pub fn curvature(&self, weights: &[f64], bias: &[f64], threads: usize) -> Vec<f64> {
-        let sums = self.by_block(threads, |block| {
-            let mut sums = vec![[0.0f32; 3]; self.terms];
-            for document in block.clone() {
-                self.add_curvature(document, weights, bias, &mut sums);
-            }
-            sums
+        let sums = in_order(&self.blocks, threads, |block| {
+            let scores = self.scores(block, |term| weights[term as usize] as f32);
+            self.curvature_of(block, bias, scores)
         });
-        (0..self.terms)
-            .map(|term| {
-                let of = |i: usize| sums.iter().map(|sums| f64::from(sums[term][i])).sum::<f64>();
-                if self.classes == 2 {
-                    return of(0);
+        let mut totals = vec![[0.0; 3]; self.terms];
+        for (block, sums) in self.blocks.iter().zip(sums) {
+            for (i, sums) in sums.iter().enumerate() {
+                for (&term, &sum) in block.terms.iter().zip(sums) {
+                    totals[term as usize][i] += f64::from(sum);
                 }
-                let (second, first, total) = (of(0), of(1), of(2));
-                if total > 0.0 { (second - first * first / total).max(0.0) } else { 0.0 }
-            })
-            .collect()
-    }
-
-    fn add_curvature(&self, document: usize, weights: &[f64], bias: &[f64], sums: &mut [[f32; 3]]) {
-        let posterior = self.posterior(document, weights, bias);
-        for at in self.range(document) {
-            let sums = &mut sums[self.term[at] as usize];
-            let squared = self.values[at] * self.values[at];
-            if self.classes == 2 {
-                sums[0] += squared * (posterior[0] * posterior[1]) as f32;
-                continue;
             }
-            let (mut first, mut second) = (0.0, 0.0);
-            for (&log, &p) in self.row(self.term[at] as usize).iter().zip(&posterior) {
-                first += p as f32 * log;
-                second += p as f32 * log * log;
-            }
-            sums[0] += squared * second;
-            sums[1] += squared * first;
-            sums[2] += squared;
         }
+        let curvature = |[second, first, total]: [f64; 3]| {
+            let mean = if total > 0.0 { first * first / total } else { 0.0 };
+            (second - mean).max(0.0)
+        };
+        totals.into_iter().map(curvature).collect()
     }
 
-    fn posterior(&self, document: usize, weights: &[f64], bias: &[f64]) -> Vec<f64> {
-        let mut scores: Vec<f64> = bias.to_vec();
-        let mut added = vec![0.0; self.classes];
-        self.add_group_scores(document, |term| weights[term as usize], &mut added);
-        scores.iter_mut().zip(&added).for_each(|(score, more)| *score += more);
-        softmax(&mut scores, 0);
-        scores
-    }
-
-    fn add_group_scores(&self, document: usize, weight: impl Fn(u32) -> f64, scores: &mut [f64]) {
-        let label = self.labels[document] as usize;
-        for at in self.range(document) {
-            let weight = weight(self.term[at]);
-            if weight == 0.0 {
-                continue;
-            }
-            let factor = weight * f64::from(self.values[at]);
+    /// Of each term the sums of value^2 times the mean of the squared row, times the mean of the row, and of value^2;
+    /// the means are those of the posterior. Of two classes the first sum is all.
+    fn curvature_of(&self, block: &Block, bias: &[f64], mut scores: Vec<f32>) -> [Vec<f32>; 3] {
+        let mut posterior = vec![0.0; self.classes];
+        for row in scores.chunks_exact_mut(self.width) {
+            self.posterior(row, bias, 0, &mut posterior);
             if self.classes == 2 {
-                scores[0] -= factor / 2.0;
-                scores[1] += factor / 2.0;
-                continue;
+                row[0] = (posterior[0] * posterior[1]) as f32;
+            } else {
+                row.iter_mut().zip(&posterior).for_each(|(score, &p)| *score = flushed(p));
             }
-            let row = self.row(self.term[at] as usize);
-            scores.iter_mut().zip(row).for_each(|(score, &log)| *score += factor * f64::from(log));
-            scores[label] += weight * f64::from(self.own[at]);
         }
+        let squares: Vec<f32> = block.values.iter().map(|value| value * value).collect();
+        if self.classes == 2 {
+            return [block.gather(&squares, &scores), Vec::new(), Vec::new()];
+        }
+        let (mut second, mut first) = (vec![0.0; block.terms.len()], vec![0.0; block.terms.len()]);
+        self.lanes(block).gather::<2>(&scores, true, &mut second);
+        self.lanes(block).gather::<2>(&scores, false, &mut first);
+        [second, first, block.gather(&squares, &vec![1.0; block.documents.len()])]
     }
 
     /// For each document and each group of terms the scores of the classes, if every term had the weight 1.
     pub fn group_scores(&self, group: &[u8], groups: usize, threads: usize) -> Vec<f64> {
-        let parts = self.by_block(threads, |block| {
-            let mut scores = vec![0.0; block.len() * groups * self.classes];
-            for (document, rows) in block.clone().zip(scores.chunks_exact_mut(groups * self.classes)) {
-                for (i, row) in rows.chunks_exact_mut(self.classes).enumerate() {
-                    let weight = |term: u32| if group[term as usize] as usize == i { 1.0 } else { 0.0 };
-                    self.add_group_scores(document, weight, row);
+        let parts = in_order(&self.blocks, threads, |block| {
+            let mut rows = vec![0.0; block.documents.len() * groups * self.classes];
+            for i in 0..groups {
+                let scores =
+                    self.scores(block, |term| if group[term as usize] as usize == i { 1.0 } else { 0.0 });
+                let each = rows.chunks_exact_mut(groups * self.classes).zip(scores.chunks_exact(self.width));
+                for (row, scores) in each {
+                    self.write_scores(scores, &mut row[i * self.classes..][..self.classes]);
                 }
             }
-            scores
+            rows
         });
         parts.concat()
     }
 
+    fn write_scores(&self, scores: &[f32], row: &mut [f64]) {
+        if self.classes == 2 {
+            row[0] = -f64::from(scores[0]) / 2.0;
+            row[1] = -row[0];
+        } else {
+            row.iter_mut().zip(scores).for_each(|(cell, &score)| *cell = f64::from(score));
+        }
+    }
+
     /// The mean log loss of these weights.
     pub fn loss(&self, weights: &[f64], bias: &[f64], threads: usize) -> f64 {
-        let sums = self.by_block(threads, |block| {
-            let loss = |document: usize| {
-                let posterior = self.posterior(document, weights, bias);
-                -posterior[self.labels[document] as usize].max(f64::MIN_POSITIVE).ln()
-            };
-            block.clone().map(loss).sum::<f64>()
+        let sums = in_order(&self.blocks, threads, |block| {
+            let mut scores = self.scores(block, |term| weights[term as usize] as f32);
+            self.residuals(block, bias, &mut scores).0
         });
         sums.into_iter().sum::<f64>() / self.documents().max(1) as f64
     }
@@ -322,18 +251,20 @@ mod tests {
     }
 
     #[test]
-    fn every_processor_adds_in_the_same_order() {
-        for classes in [3, 8, 11] {
+    fn the_slope_is_the_change_of_the_loss() {
+        for classes in [2, 3, 11] {
             let features = features(classes, 1);
-            let weights: Vec<[f32; 2]> = (0..4).map(|i| [0.3 + i as f32 / 7.0, 0.0]).collect();
-            let bias = vec![0.1; classes];
-            let sums = || Sums { loss: 0.0, bias: vec![0.0; classes], weights: weights.clone() };
-            let (mut portable, mut chosen) = (sums(), sums());
-            features.add_slope_of_many(0..5, &bias, &mut portable);
-            features.add_slope(0..5, &bias, &mut chosen);
-            assert_eq!(portable.loss.to_bits(), chosen.loss.to_bits());
-            assert_eq!(portable.weights, chosen.weights);
-            assert_eq!(portable.bias, chosen.bias);
+            let (weights, bias) = (vec![0.5, 1.0, -0.2, 0.7], vec![0.1; classes]);
+            let slope = features.slope(&weights, &bias, 1);
+            for term in 0..4 {
+                let moved = |by: f64| {
+                    let mut weights = weights.clone();
+                    weights[term] += by;
+                    features.loss(&weights, &bias, 1)
+                };
+                let change = (moved(0.01) - moved(-0.01)) / 0.02;
+                assert!((change - slope.weights[term]).abs() < 1e-4, "{classes} {term} {change}");
+            }
         }
     }
 

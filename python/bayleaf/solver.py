@@ -25,12 +25,18 @@ def dot(left: Floats, right: Floats) -> float:
 
 
 def minimize(
-    function: Function, start: Floats, *, tolerance: float, most: int, memory: int = 10
+    function: Function,
+    start: Floats,
+    *,
+    tolerance: float,
+    most: int,
+    memory: int = 10,
+    first: float = np.inf,
 ) -> tuple[Floats, float]:
     """Where `function` (value and gradient) is smallest, and its value there.
 
     Stops when an iteration gains less than `tolerance` (of the value, if that is above 1), or after `most`
-    of them.
+    of them. The first step is `first` times the gradient, at most of length 1.
     """
     at = start
     value, slope = function(at)
@@ -40,8 +46,8 @@ def minimize(
         downhill = dot(direction, slope)
         if not downhill < 0:
             break
-        first = 1.0 if steps else 1.0 / np.sqrt(-downhill)
-        found = _search(function, at, value, downhill, direction, first)
+        length = 1.0 if steps else min(first, 1.0 / np.sqrt(-downhill))
+        found = _search(function, at, value, downhill, direction, length)
         if found is None:
             break
         length, new_value, new_slope = found

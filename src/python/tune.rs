@@ -323,11 +323,17 @@ fn facts_of(facts: &Bound<'_, PyDict>, terms: usize) -> PyResult<Facts> {
         smooth: facts.as_any().get_item("smooth")?.extract()?,
         all_terms: facts.as_any().get_item("all_terms")?.extract()?,
         classes: class_documents.len(),
+        terms,
+        class_ends: numbers_of(facts, "class_ends")?.narrow("class_ends")?.into_owned(),
+        term: numbers_of(facts, "term")?.narrow("term")?.into_owned(),
         documents: numbers_of(facts, "documents")?.narrow("documents")?.into_owned(),
         mass: floats(facts, "mass")?.to_vec()?,
         class_documents,
     };
-    let cells = terms * facts.classes;
+    let cells = facts.term.len();
     fits(facts.documents.len() == cells && facts.mass.len() == cells)?;
+    fits(facts.class_ends.len() == facts.classes && facts.class_ends.is_sorted())?;
+    fits(facts.class_ends.last().is_none_or(|&end| end as usize == cells))?;
+    fits(facts.term.iter().all(|&term| (term as usize) < terms))?;
     Ok(facts)
 }
