@@ -371,3 +371,27 @@ def tuned_imdb(bench: Bench) -> Duel:
 )
 def tuned_20ng(bench: Bench) -> Duel:
     return race_to_tune(bench, "20ng")
+
+
+@row(
+    "leave-one-out",
+    "leave each document of 20ng out, words + bigrams",
+    "scoring them",
+    at_most(1.5, 1),
+    group="tuned",
+)
+def leave_one_out(bench: Bench) -> Duel:
+    """bayleaf on both sides, each time with counts that were not asked before."""
+    corpus = bench.source("20ng.train").read()
+    model: Any = learned(OUR_BIGRAMS, corpus)
+    texts = corpus.strings()
+
+    def left_out() -> float:
+        fresh = model.copy()
+        return seconds(lambda: fresh.loo_log_joint(texts, corpus.labels))
+
+    def scored() -> float:
+        fresh = model.copy()
+        return seconds(lambda: fresh.log_joint(texts))
+
+    return race(left_out, scored, bench.rounds(3, 7), megabytes=corpus.megabytes)

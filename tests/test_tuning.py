@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from bayleaf import Model, NaiveBayes, chars, load, words
 from bayleaf.calibrate import features_of
 from bayleaf.events import log_posterior
+from bayleaf.leave_out import temperature
 from bayleaf.solver import minimize
 from bayleaf.tuned import look
+from bayleaf.tuning import ALPHAS
 from strategies import Corpus, corpora
 
 LEVELS = ["temperature", "views", "terms", "auto"]
@@ -278,8 +280,41 @@ def test_smoothing_can_be_left_to_the_documents() -> None:
     model = NaiveBayes(words(), alpha="auto", tuning=None).fit(texts, labels)
     assert model.model_.alpha == Model([words()]).learn(texts, labels).choose_alpha(texts, labels).alpha
     assert model.predict_proba(texts[:2]).shape == (2, 2)
-    with pytest.raises(ValueError, match="`tuning` must be 'temperature'"):
-        NaiveBayes(tuning="best").fit(texts, labels)  # type: ignore[arg-type]
+
+
+def test_each_view_gets_the_smoothing_that_is_best_for_it() -> None:
+    texts, labels = messages()
+    model = NaiveBayes([words(), chars(2, 4), chars(1, alpha=0.125)], alpha="auto", tuning=None)
+    model.fit(texts, labels)
+    first, second, given = model.views_
+    assert (first, second, given.alpha) == (*(view for _, view in model.model_.views[:2]), 0.125)  # type: ignore[union-attr]
+
+    def loss(alpha: float) -> float:
+        other = Model([words(alpha=first.alpha), chars(2, 4, alpha=alpha), chars(1, alpha=0.125)])  # type: ignore[union-attr]
+        other.learn(texts, labels)
+        y = np.array([other.classes.index(label) for label in labels], np.uint32)
+        return temperature(other.loo_log_joint(texts, labels), y)[1]
+
+    assert second.alpha == min(ALPHAS, key=loss)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("level", ["best", "None", 1])
+def test_a_level_that_does_not_exist_is_refused_and_the_others_named(level: Any) -> None:
+    texts, labels = messages()
+    expected = r"must be 'temperature', 'views', 'terms', 'auto' or None, got "
+    with pytest.raises(ValueError, match=f"`tuning` {expected}{level!r}"):
+        NaiveBayes(tuning=level).fit(texts, labels)
+    with pytest.raises(ValueError, match=f"`level` {expected}{level!r}"):
+        Model([words()]).learn(texts, labels).tune(texts, labels, level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("n", [2, 3, 4, 9])
+def test_a_handful_of_documents_can_be_weighed(level: Any, n: int) -> None:
+    texts, labels = ["a b", "c d", "a c a", "b d d", "a", "q b", "a x", "x c", ""][:n], list("010101010")[:n]
+    posterior = NaiveBayes(tuning=level).fit(texts, labels).predict_proba([*texts, "unknown"])
+    assert np.isfinite(posterior).all()
+    np.testing.assert_allclose(posterior.sum(axis=1), 1, rtol=1e-12)
 
 
 DATA = Path(os.environ.get("BAYLEAF_DATA", "data"))

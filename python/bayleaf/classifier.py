@@ -15,14 +15,14 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from bayleaf import decisions, tabular
 from bayleaf.estimator_base import plain_labels
-from bayleaf.events import check_choice, check_threads
+from bayleaf.events import check_threads
 from bayleaf.explain import Explanation
 from bayleaf.inputs import as_given, columns_of, named_views
 from bayleaf.labels import Label, as_array
 from bayleaf.leave_out import Suspect
 from bayleaf.model import Model
 from bayleaf.tally import Floats
-from bayleaf.tuning import TUNINGS, Tuning
+from bayleaf.tuning import Tuning, check_tuning
 from bayleaf.views import View
 
 FEW = 30
@@ -50,7 +50,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     `fit` weighs the evidence of texts by documents left out of the counts (`Model.tune`), so that the
     probabilities can be trusted; fewer than 30 documents, or 4 a class, and tables, stay as counted.
     `partial_fit` and `forget` count only; `retune` weighs anew. `alpha="auto"` predicts documents best that
-    are left out; with weights of terms or views it is 0.5.
+    are left out, view by view; with weights of terms or views it is 0.5.
 
     Without `views`, a sequence of strings is looked at as words and pairs of words, and as letters 3 to 5 as
     well if they are short (fewer than 60 words on average) and there are 30 or more, each column of a table
@@ -105,7 +105,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         self._start(X, y, None, sample_weight)
         rows, labels = self._examples(X, y, sample_weight)
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
-            self.model_.choose_alpha(rows, labels)
+            self.views_ = as_given(self.model_.choose_alpha(rows, labels).views)
         enough = len(labels) >= max(FEW, FEW_OF_A_CLASS * len(self.model_.classes))
         if self.tuning not in (None, "auto") or (self.tuning == "auto" and enough):
             self.model_.tune(rows, labels, self.tuning)
@@ -149,8 +149,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         return self._refreshed()
 
     def _start(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        if self.tuning is not None:
-            check_choice("tuning", self.tuning, [*TUNINGS, "None"])
+        check_tuning("tuning", self.tuning)
         labels = _checked_labels(y)
         if len(labels) == 0:
             raise ValueError("There is nothing to learn: y has no labels. Give at least one row.")

@@ -43,19 +43,19 @@ def log_likelihood(
         "alpha": alpha,
         "smooth": unseen == "smooth",
         "all_terms": not len(counts.dropped),
-        "documents": _dense(counts, counts.documents).astype(np.uint32).ravel(),
-        "mass": _dense(counts, _mass(counts, view.tf)).ravel(),
         "class_documents": counts.class_documents,
+        "class_ends": counts.arrays["class_ends"].astype(np.uint32),
+        "term": counts.term,
+        "documents": counts.arrays["documents"],
+        "mass": _mass(counts, view.tf),
     }
     return tally.leave_one_out(column, counts, labels, facts, threads)
 
 
 def _mass(counts: ClassCounts, tf: str) -> Floats:
-    return {"count": counts.occurrences, "binary": counts.documents}.get(tf, counts.shares)
-
-
-def _dense(counts: ClassCounts, cells: Floats) -> Floats:
-    return counts.rows(np.arange(counts.n_terms), cells)
+    if tf == "count":
+        return counts.occurrences
+    return counts.documents if tf == "binary" else counts.shares
 
 
 def log_priors(

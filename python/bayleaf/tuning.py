@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayleaf import calibrate, events, inputs, leave_out
+from bayleaf import calibrate, inputs, leave_out
 from bayleaf.calibrate import Earned, Looked, Plan, Progress
 from bayleaf.compiled import Compiled
 from bayleaf.events import Priors, Unseen
@@ -27,6 +27,13 @@ ALPHAS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.01)
 
 EARNED_ALPHA = 0.5
 """The smoothing below earned weights, where the model's is the textbook's 1 (measured in docs/tuning.md)."""
+
+
+def check_tuning(name: str, level: Any) -> None:
+    """Raise unless `level` is a level of tuning, or None."""
+    if level is None or (isinstance(level, str) and level in TUNINGS):
+        return
+    raise ValueError(f"`{name}` must be {', '.join(map(repr, TUNINGS))} or None, got {level!r}.")
 
 
 class Tunable:
@@ -87,8 +94,7 @@ class Tunable:
         not change. X and y are documents that were learned, all of them at best. `progress`
         is called with a few words before each step.
         """
-        if level is not None:
-            events.check_choice("level", level, TUNINGS)
+        check_tuning("level", level)
         tell = progress or (lambda _: None)
         columns, labels = self._learned(X, y)
         chosen = self._chosen_level(level)
@@ -260,14 +266,22 @@ class Tunable:
         """Set `alpha` to that of `ALPHAS` which predicts documents best that are left out of the counts.
 
         Each is judged by the log loss after the scores are brought to the best temperature, because naive
-        Bayes is too sure of itself with any.
+        Bayes is too sure of itself with any. Of several views, each then gets the `alpha` that is best for
+        it, one view after the other; a view that was given its own keeps it.
         """
         columns, labels = self._learned(X, y)
+        self._try_alphas(columns, labels, None)
+        free = [i for i, (_, view) in enumerate(self.views) if getattr(view, "alpha", 0) is None]
+        for i in free if len(free) > 1 else []:
+            self._try_alphas(columns, labels, i)
+        return self
+
+    def _try_alphas(self, columns: list[Any], labels: Classes, view: int | None) -> None:
         losses = []
         for alpha in ALPHAS:
-            self.configure(alpha=alpha)
+            self.configure(view=view, alpha=alpha)
             losses.append(leave_out.temperature(self._left_out(columns, labels), labels)[1])
-        return self.configure(alpha=ALPHAS[int(np.argmin(losses))])
+        self.configure(view=view, alpha=ALPHAS[int(np.argmin(losses))])
 
 
 def _is_plain(view: Any) -> bool:
