@@ -21,6 +21,7 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import same_color
 from matplotlib.patches import Rectangle
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
@@ -162,44 +163,35 @@ MEAN, SIGMA, PRIOR = (
 )
 
 
+@settings(deadline=None, max_examples=20)
 @given(st.tuples(MEAN, MEAN), st.tuples(SIGMA, SIGMA), PRIOR)
-def test_on_a_boundary_both_classes_are_equally_probable(
+def test_below_the_curves_each_strip_is_the_class_that_is_more_probable_there(
     means: tuple[float, float], sigmas: tuple[float, float], prior: float
 ) -> None:
-    for x in plots.boundaries(means, sigmas, prior):
-        sides = [joint(x, m, s, p) for m, s, p in zip(means, sigmas, (prior, 1 - prior), strict=True)]
-        assert sides[0] == pytest.approx(sides[1], rel=1e-6, abs=1e-6)
-
-
-@given(st.tuples(MEAN, MEAN), st.tuples(SIGMA, SIGMA), PRIOR)
-def test_the_answer_changes_at_the_boundaries_and_nowhere_else(
-    means: tuple[float, float], sigmas: tuple[float, float], prior: float
-) -> None:
-    borders = plots.boundaries(means, sigmas, prior)
-    grid = np.linspace(-40, 40, 1601)
-    first = [joint(x, means[0], sigmas[0], prior) > joint(x, means[1], sigmas[1], 1 - prior) for x in grid]
-    for left, right, one, other in zip(grid, grid[1:], first, first[1:], strict=False):
-        inside = sum(left < border <= right for border in borders)
-        assert (one != other) == (inside % 2 == 1) or any(
-            math.isclose(border, end, abs_tol=1e-9) for border in borders for end in (left, right)
-        )
+    ax = plots.effect_of_priors(means, sigmas, (prior,), samples=1)
+    plt.close("all")
+    strips = [bar for bar in ax.patches if isinstance(bar, Rectangle)]
+    low, high = ax.get_xlim()
+    assert sum(bar.get_width() for bar in strips) == pytest.approx(high - low)
+    for x in np.linspace(low, high, 101)[1:-1]:
+        odds = joint(x, means[0], sigmas[0], prior) - joint(x, means[1], sigmas[1], 1 - prior)
+        over = next(bar for bar in strips if bar.get_x() <= x <= bar.get_x() + bar.get_width())
+        assert abs(odds) < 1e-6 or same_color(over.get_facecolor(), plots.COLORS[0 if odds > 0 else 2])
 
 
 def test_the_border_of_the_paper_is_7_and_moves_to_7_37_for_a_prior_of_nine_tenths() -> None:
-    assert plots.boundaries((4, 10), (1, 1), 0.5) == [7]
-    assert plots.boundaries((4, 10), (1, 1), 0.9) == [pytest.approx(7 + math.log(9) / 6)]
     legend = plots.effect_of_priors().get_legend()
     assert legend
     assert [text.get_text() for text in legend.get_texts()][2:] == [
         "P(ω₁) = 0.5: x = 7.00",
-        "P(ω₁) = 0.9: x = 7.37",
+        f"P(ω₁) = 0.9: x = {7 + math.log(9) / 6:.2f}",
     ]
 
 
 def test_a_class_that_is_the_answer_everywhere_has_no_border() -> None:
-    assert plots.boundaries((0, 0), (1, 1), 0.9) == []
-    assert plots.boundaries((0, 0), (1, 1.1), 0.01) == []
-    plots.effect_of_priors((0, 0), (1, 1.1), (0.01,)).figure.canvas.draw()
+    legend = plots.effect_of_priors((0, 0), (1, 1.1), (0.01,)).get_legend()
+    assert legend
+    assert legend.get_texts()[-1].get_text() == "P(ω₁) = 0.01: no border"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +204,7 @@ def test_a_class_that_is_the_answer_everywhere_has_no_border() -> None:
 )
 def test_classes_that_are_not_normal_are_refused(means: Any, sigmas: Any, prior: float, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        plots.boundaries(means, sigmas, prior)
+        plots.effect_of_priors(means, sigmas, (prior,))
 
 
 def test_the_toy_figure_shows_every_sample_once() -> None:

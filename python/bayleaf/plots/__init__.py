@@ -9,7 +9,7 @@ loaded by the first plot.
 
 from bayleaf.plots.answers import confusion_matrix, reliability
 from bayleaf.plots.flow import model_building
-from bayleaf.plots.priors import boundaries, effect_of_priors
+from bayleaf.plots.priors import effect_of_priors
 from bayleaf.plots.problems import decision_regions, linear_nonlinear
 from bayleaf.plots.style import COLORS, neutral
 from bayleaf.plots.terms import explanation, top_terms
@@ -17,7 +17,6 @@ from bayleaf.plots.toy import toy_samples
 
 __all__ = [
     "COLORS",
-    "boundaries",
     "confusion_matrix",
     "decision_regions",
     "effect_of_priors",

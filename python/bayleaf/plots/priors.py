@@ -14,25 +14,10 @@ from bayleaf.plots.style import COLORS, MIDTONE, axes_of, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bayleaf.estimators import GaussianNB
+
 Pair = tuple[float, float]
 CLASSES = (COLORS[0], COLORS[2])
-
-
-def boundaries(means: Pair, sigmas: Pair, prior: float) -> list[float]:
-    """Where two normal classes are equally probable, given the prior of the first: up to two numbers."""
-    _check(means, sigmas, prior)
-    (a, b), (s, t) = means, sigmas
-    # log prior + log density of the first, minus those of the second: a quadratic in x.
-    square = 0.5 / t**2 - 0.5 / s**2
-    linear = a / s**2 - b / t**2
-    constant = 0.5 * (b / t) ** 2 - 0.5 * (a / s) ** 2 + math.log(t / s) + math.log(prior / (1 - prior))
-    inside = linear**2 - 4 * square * constant
-    if inside < 0 or square == linear == 0:
-        return []
-    # The form that does not cancel when the variances are almost equal.
-    half = -0.5 * (linear + math.copysign(math.sqrt(inside), linear))
-    ends = {above / below for above, below in ((half, square), (constant, half)) if below}
-    return sorted(end for end in ends if math.isfinite(end))
 
 
 def _check(means: Pair, sigmas: Pair, prior: float) -> None:
@@ -53,9 +38,11 @@ def effect_of_priors(
 ) -> Axes:
     """Two normal classes, samples of each, and where the decision changes for each prior of the first.
 
-    The curves are the densities P(x | class), which no prior changes; what moves is the border.
+    The curves are the densities P(x | class), which no prior changes; what moves is the border. The numbers
+    are those of `GaussianNB.decision_boundaries`.
     """
-    borders = [boundaries(means, sigmas, prior) for prior in priors]
+    models = [_classifier(means, sigmas, prior) for prior in priors]
+    borders = [model.decision_boundaries().tolist() for model in models]
     ax = axes_of(ax, 6.0, 4.0)
     low = min(mean - 3.6 * sigma for mean, sigma in zip(means, sigmas, strict=True))
     high = max(mean + 3.6 * sigma for mean, sigma in zip(means, sigmas, strict=True))
@@ -69,7 +56,9 @@ def effect_of_priors(
         drawn = random.normal(mean, sigma, samples)
         ax.plot(drawn, np.full(samples, -0.05 * peak), "x", color=color, markersize=4)
     _draw_borders(ax, priors, borders)
-    _draw_regions(ax, means, sigmas, priors, borders, (low, high))
+    for number, (prior, places) in enumerate(zip(priors, borders, strict=True)):
+        cuts = [low, *(place for place in places if low < place < high), high]
+        _draw_regions(ax, models[number], prior, cuts, -peak * (0.22 + 0.12 * number), 0.1 * peak)
     ax.set_xlabel("x")
     ax.set_ylabel("density")
     ax.set_xlim(low, high)
@@ -77,6 +66,15 @@ def effect_of_priors(
     ax.legend(frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
     plain(ax, "left", "bottom")
     return ax
+
+
+def _classifier(means: Pair, sigmas: Pair, prior: float) -> GaussianNB:
+    """Gaussian naive Bayes with these curves, the first class having this prior."""
+    from bayleaf.estimators import GaussianNB
+
+    _check(means, sigmas, prior)
+    curves = [[[mean] for mean in means], [[sigma**2] for sigma in sigmas]]
+    return GaussianNB.from_parameters(*curves, priors=[prior, 1 - prior])
 
 
 def _density(x: Any, mean: float, sigma: float) -> Any:
@@ -96,24 +94,14 @@ def _draw_borders(ax: Axes, priors: Sequence[float], borders: list[list[float]])
 
 
 def _draw_regions(
-    ax: Axes,
-    means: Pair,
-    sigmas: Pair,
-    priors: Sequence[float],
-    borders: list[list[float]],
-    ends: Pair,
+    ax: Axes, model: GaussianNB, prior: float, cuts: list[float], bottom: float, height: float
 ) -> None:
-    """A strip for each prior below the curves: which class is the answer where."""
-    peak = _density(0.0, 0.0, min(sigmas))
-    for number, (prior, places) in enumerate(zip(priors, borders, strict=True)):
-        cuts = [ends[0], *(place for place in places if ends[0] < place < ends[1]), ends[1]]
-        bottom = -peak * (0.22 + 0.12 * number)
-        for left, right in pairwise(cuts):
-            middle = (left + right) / 2
-            first, second = (_density(middle, m, s) for m, s in zip(means, sigmas, strict=True))
-            answer = 0 if first * prior >= second * (1 - prior) else 1
-            ax.barh(bottom, right - left, 0.1 * peak, left, align="edge", color=CLASSES[answer], zorder=3)
-            if right - left > 0.06 * (ends[1] - ends[0]):
-                shown = f"R{'₁₂'[answer]}, P(ω₁) = {prior:g}" if left == cuts[0] else f"R{'₁₂'[answer]}"
-                ax.text(middle, bottom + 0.045 * peak, shown, color="white", ha="center", va="center",
-                        fontsize="small", zorder=4)  # fmt: skip
+    """A strip below the curves: which class is the answer where."""
+    for left, right in pairwise(cuts):
+        middle = (left + right) / 2
+        answer = int(model.predict([[middle]])[0])
+        ax.barh(bottom, right - left, height, left, align="edge", color=CLASSES[answer], zorder=3)
+        if right - left > 0.06 * (cuts[-1] - cuts[0]):
+            shown = f"R{'₁₂'[answer]}, P(ω₁) = {prior:g}" if left == cuts[0] else f"R{'₁₂'[answer]}"
+            ax.text(middle, bottom + 0.45 * height, shown, color="white", ha="center", va="center",
+                    fontsize="small", zorder=4)  # fmt: skip
