@@ -26,17 +26,19 @@ def table(page: Path, heading: str) -> str:
     return found[0]
 
 
-def rows(page: Path, heading: str) -> list[list[str]]:
-    """The cells of that table, without its head."""
-    lines = table(page, heading).splitlines()[2:]
-    return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
+def rows(page: Path, heading: str) -> list[dict[str, str]]:
+    """The cells of that table, by the names of its columns."""
+    lines = table(page, heading).replace("`", "").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [dict(zip(cells[0], row, strict=True)) for row in cells[2:]]
 
 
 def speeds() -> list[Row]:
     """Work, peer, and how many times as fast (or as small), at the least and at the most."""
     found = []
-    for work, against, ratios in rows(README, "## How fast"):
-        for number, ratio in enumerate(ratios.split(";")):
+    for row in rows(README, "## How fast"):
+        work, against = row["work"], row["against"]
+        for number, ratio in enumerate(row["ratio"].split(";")):
             match = RATIO.match(ratio.strip())
             if match:
                 low, high = float(match["low"]), float(match["high"] or match["low"])
@@ -86,13 +88,13 @@ def _short(name: str) -> str:
 def accuracy() -> Axes:
     """The default against two linear classifiers, on ten corpora."""
     found = rows(DOCS / "tuning.md", "## Results")
-    names = ("bayleaf, as it comes", "LinearSVC", "logistic regression")
+    names = ("earned weights", "LinearSVC", "logistic regression")
     ax = axes_of(None, 6.0, 0.9 + 0.3 * len(found))
     for number, name in enumerate(names):
-        values = [float(cells[1 + number].split("/")[0]) for cells in found]
+        values = [float(row[name].split("/")[0]) for row in found]
         ax.plot(values, range(len(found)), MARKERS[number], color=COLORS[number], label=name, markersize=7,
                 zorder=4 - number)  # fmt: skip
-    ax.set_yticks(range(len(found)), [cells[0] for cells in found])
+    ax.set_yticks(range(len(found)), [row["corpus"] for row in found])
     ax.set_ylim(len(found) - 0.4, -0.6)
     ax.grid(axis="y", color=MIDTONE, alpha=0.25)
     ax.set_xlabel("test accuracy, %")
