@@ -25,6 +25,7 @@ mod restore;
 mod rows;
 mod score;
 mod tally;
+mod tiles;
 mod tokenize;
 mod tune;
 mod tuned;

@@ -1,8 +1,10 @@
 //! Weights for many classes: a base for every class, and for every term a row of differences, dense or sparse by
-//! what is faster. Documents are scored some at a time, term by term, so that a row is fetched from memory once
-//! for all documents that have the term; with a thousand classes a document's rows are larger than any cache.
+//! what is faster.
 
+use crate::lexicon::prefetch;
+use crate::memory::filled;
 use crate::score::Linear;
+use crate::tiles::{Occurrences, Tiles};
 
 /// What a term adds to all classes alike, and how often it counts the base.
 #[derive(Clone, Copy, Default)]
@@ -13,8 +15,8 @@ pub struct TermBase {
 
 #[derive(Clone, Copy)]
 enum Row {
-    /// Where the row begins among the dense ones.
-    Dense(usize),
+    /// Its place among the dense rows.
+    Dense(u32),
     /// Its range among the sparse ones.
     Sparse(usize, usize),
 }
@@ -27,17 +29,17 @@ pub struct Rows {
     ranks: Vec<u32>,
     /// By rank.
     rows: Vec<Row>,
-    dense: Vec<f64>,
+    dense: Tiles,
     classes: Vec<u32>,
     differences: Vec<f64>,
 }
 
 /// A row with this part of the classes is dense: adding it all, four numbers at a time, is then as fast as adding
-/// what is there one by one (measured with 1,739 classes; dense by size alone, from two thirds on, takes twice the
-/// time).
-const DENSE_FROM: usize = 5;
-/// The scores of the documents that are scored together should stay in the second-level cache.
-const TOGETHER_BYTES: usize = 256 << 10;
+/// what is there one by one (measured with 1,739 classes).
+const DENSE_FROM: usize = 12;
+
+/// How many rows ahead a sparse one is fetched from memory.
+const AHEAD: usize = 4;
 
 impl Rows {
     pub fn new(linear: &Linear, nodes: &[u32], all_nodes: usize) -> Self {
@@ -53,8 +55,8 @@ impl Rows {
         let (mut in_dense, mut in_sparse) = (0, 0);
         let place = |&count: &usize| {
             if DENSE_FROM * count > classes {
-                in_dense += classes;
-                Row::Dense(in_dense - classes)
+                in_dense += 1;
+                Row::Dense(in_dense - 1)
             } else {
                 in_sparse += count;
                 Row::Sparse(in_sparse - count, in_sparse - count)
@@ -66,9 +68,9 @@ impl Rows {
             terms,
             ranks,
             rows,
-            dense: vec![0.0; in_dense],
-            classes: vec![0; in_sparse],
-            differences: vec![0.0; in_sparse],
+            dense: Tiles::new(in_dense as usize, classes),
+            classes: filled(in_sparse, 0),
+            differences: filled(in_sparse, 0.0),
         };
         linear.for_each_cell(|class, term, difference| new.put(class, term, difference));
         new
@@ -81,7 +83,7 @@ impl Rows {
 
     fn put(&mut self, class: usize, term: usize, difference: f64) {
         match &mut self.rows[term] {
-            Row::Dense(start) => self.dense[*start + class] = difference,
+            Row::Dense(row) => *self.dense.at(*row as usize, class) = difference,
             Row::Sparse(_, end) => {
                 self.classes[*end] = class as u32;
                 self.differences[*end] = difference;
@@ -90,67 +92,61 @@ impl Rows {
         }
     }
 
-    /// How many documents are best scored together.
-    pub fn together(&self) -> usize {
-        (TOGETHER_BYTES / (8 * self.base.len())).max(1)
-    }
-
     /// Add up the weights of each document's terms in its row of scores; how many of its terms are unknown.
-    pub fn sum(&self, documents: &[&[u32]], scores: &mut [f64], pairs: &mut Vec<(u32, u32)>) -> Vec<usize> {
-        pairs.clear();
-        let mut unknown = vec![0; documents.len()];
-        for (i, (terms, row)) in documents.iter().zip(scores.chunks_exact_mut(self.base.len())).enumerate() {
-            let mut all = TermBase::default();
-            for &term in *terms {
-                match self.terms.get(term as usize) {
-                    Some(Some(base)) => {
-                        all.offset += base.offset;
-                        all.scale += base.scale;
-                        pairs.push((self.ranks[term as usize], i as u32));
-                    }
-                    _ => unknown[i] += 1,
+    pub fn sum(&self, documents: &[Vec<u32>], scores: &mut [f64]) -> Vec<usize> {
+        let mut unknown = Vec::with_capacity(documents.len());
+        let mut dense = Occurrences::default();
+        let mut sparse = Occurrences::default();
+        for (terms, row) in documents.iter().zip(scores.chunks_exact_mut(self.base.len())) {
+            let (known, all) = self.ranked(terms);
+            unknown.push(terms.len() - known.len());
+            row.iter_mut().zip(&self.base).for_each(|(score, base)| *score += all.offset + all.scale * base);
+            for repeated in known.chunk_by(|a, b| a == b) {
+                let times = repeated.len() as u32;
+                match self.rows[repeated[0] as usize] {
+                    Row::Dense(row) => dense.entries.push((row, times)),
+                    Row::Sparse(..) => sparse.entries.push((repeated[0], times)),
                 }
             }
-            row.iter_mut().zip(&self.base).for_each(|(score, base)| *score += all.offset + all.scale * base);
+            dense.end();
+            sparse.end();
         }
-        pairs.sort_unstable();
-        for repeated in pairs.chunk_by(|a, b| a == b) {
-            let (rank, document) = repeated[0];
-            let start = document as usize * self.base.len();
-            self.add_row(rank as usize, repeated.len() as f64, &mut scores[start..start + self.base.len()]);
+        self.dense.add(&dense, scores);
+        for (document, row) in scores.chunks_exact_mut(self.base.len()).enumerate() {
+            self.add_sparse(sparse.of(document), row);
         }
         unknown
     }
 
-    fn add_row(&self, rank: usize, times: f64, scores: &mut [f64]) {
-        match self.rows[rank] {
-            Row::Dense(start) => add(&self.dense[start..start + scores.len()], times, scores),
-            Row::Sparse(start, end) => {
-                for (&class, difference) in self.classes[start..end].iter().zip(&self.differences[start..end])
-                {
-                    scores[class as usize] += times * difference;
+    /// The ranks of a document's known terms in order, and what these add to all classes.
+    fn ranked(&self, terms: &[u32]) -> (Vec<u32>, TermBase) {
+        let mut all = TermBase::default();
+        let mut ranks = Vec::with_capacity(terms.len());
+        for &term in terms {
+            if let Some(Some(base)) = self.terms.get(term as usize) {
+                all.offset += base.offset;
+                all.scale += base.scale;
+                ranks.push(self.ranks[term as usize]);
+            }
+        }
+        ranks.sort_unstable();
+        (ranks, all)
+    }
+
+    fn add_sparse(&self, entries: &[(u32, u32)], scores: &mut [f64]) {
+        for (i, &(rank, times)) in entries.iter().enumerate() {
+            if let Some(&(ahead, _)) = entries.get(i + AHEAD)
+                && let Row::Sparse(start, _) = self.rows[ahead as usize]
+            {
+                prefetch(&self.classes, start);
+                prefetch(&self.differences, start);
+            }
+            if let Row::Sparse(start, end) = self.rows[rank as usize] {
+                let differences = &self.differences[start..end];
+                for (&class, difference) in self.classes[start..end].iter().zip(differences) {
+                    scores[class as usize] += f64::from(times) * difference;
                 }
             }
         }
     }
-}
-
-fn add(row: &[f64], times: f64, scores: &mut [f64]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has just said that it knows these instructions.
-        return unsafe { add_avx2(row, times, scores) };
-    }
-    add_portable(row, times, scores);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn add_avx2(row: &[f64], times: f64, scores: &mut [f64]) {
-    add_portable(row, times, scores);
-}
-
-#[inline(always)]
-fn add_portable(row: &[f64], times: f64, scores: &mut [f64]) {
-    scores.iter_mut().zip(row).for_each(|(score, weight)| *score += times * weight);
 }

@@ -158,7 +158,6 @@ impl Scorer {
         let mut reader = Reader::default();
         let mut numbering = Frozen::new(&self.lexicon, self.unseen.is_some() && self.value == Value::Binary);
         let mut seen = Seen::default();
-        let mut pairs = Vec::new();
         let mut rest = rows;
         for (reads, range) in ranges(documents, order, self.read_bytes(context)).enumerate() {
             context.check(reads)?;
@@ -171,14 +170,14 @@ impl Scorer {
             rest = others;
             match &self.weights {
                 Weights::Dense(weights) => self.score_each(weights, &reader, &mut seen, rows),
-                Weights::Rows(weights) => self.score_together(weights, &reader, &mut seen, rows, &mut pairs),
+                Weights::Rows(weights) => self.score_together(weights, &reader, &mut seen, rows),
             }
         }
         Ok(())
     }
 
     fn read_bytes(&self, context: &Context) -> usize {
-        context.read_bytes() * if matches!(self.weights, Weights::Dense(_)) { 1 } else { 8 }
+        context.read_bytes() * if matches!(self.weights, Weights::Dense(_)) { 1 } else { 32 }
     }
 
     fn score_each(&self, weights: &[f64], reader: &Reader, seen: &mut Seen, rows: &mut [f64]) {
@@ -190,25 +189,12 @@ impl Scorer {
         }
     }
 
-    fn score_together(
-        &self,
-        weights: &Rows,
-        reader: &Reader,
-        seen: &mut Seen,
-        rows: &mut [f64],
-        pairs: &mut Vec<(u32, u32)>,
-    ) {
-        let mut first = 0;
-        for rows in rows.chunks_mut(weights.together() * self.classes()) {
-            let count = rows.len() / self.classes();
-            let valued: Vec<Vec<u32>> =
-                (first..first + count).map(|i| self.valued(reader.terms(i), seen).to_vec()).collect();
-            let documents: Vec<&[u32]> = valued.iter().map(Vec::as_slice).collect();
-            let unknown = weights.sum(&documents, rows, pairs);
-            for (i, row) in rows.chunks_exact_mut(self.classes()).enumerate() {
-                self.finish(documents[i].len(), unknown[i], row);
-            }
-            first += count;
+    fn score_together(&self, weights: &Rows, reader: &Reader, seen: &mut Seen, rows: &mut [f64]) {
+        let documents: Vec<Vec<u32>> =
+            (0..rows.len() / self.classes()).map(|i| self.valued(reader.terms(i), seen).to_vec()).collect();
+        let unknown = weights.sum(&documents, rows);
+        for (i, row) in rows.chunks_exact_mut(self.classes()).enumerate() {
+            self.finish(documents[i].len(), unknown[i], row);
         }
     }
 
