@@ -22,6 +22,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_iris
 
+import growth
 import results
 from bayleaf import GaussianNB, Model, paper, plots, words
 
@@ -85,6 +86,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "decision_regions": regions,
     "speed": results.speed,
     "accuracy": results.accuracy,
+    "lazy": growth.lazy,
     "reliability": lambda: plots.reliability(textbook(), *unseen()),
 }
 
