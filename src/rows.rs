@@ -4,7 +4,7 @@
 use crate::lexicon::prefetch;
 use crate::memory::filled;
 use crate::score::Linear;
-use crate::tiles::{Occurrences, Tiles};
+use crate::tiles::{Entry, Occurrences, Tiles};
 
 /// What a term adds to all classes alike, and how often it counts the base.
 #[derive(Clone, Copy, Default)]
@@ -133,7 +133,7 @@ impl Rows {
         (ranks, all)
     }
 
-    fn add_sparse(&self, entries: &[(u32, u32)], scores: &mut [f64]) {
+    fn add_sparse(&self, entries: &[Entry], scores: &mut [f64]) {
         for (i, &(rank, times)) in entries.iter().enumerate() {
             if let Some(&(ahead, _)) = entries.get(i + AHEAD)
                 && let Row::Sparse(start, _) = self.rows[ahead as usize]

@@ -19,10 +19,13 @@ pub struct Tiles {
     classes: usize,
 }
 
+/// A row and how often it is added.
+pub type Entry = (u32, u32);
+
 /// Which rows each document holds, in order, and how often.
 #[derive(Default)]
 pub struct Occurrences {
-    pub entries: Vec<(u32, u32)>,
+    pub entries: Vec<Entry>,
     ends: Vec<usize>,
 }
 
@@ -32,7 +35,7 @@ impl Occurrences {
         self.ends.push(self.entries.len());
     }
 
-    pub fn of(&self, document: usize) -> &[(u32, u32)] {
+    pub fn of(&self, document: usize) -> &[Entry] {
         &self.entries[self.start(document)..self.ends[document]]
     }
 
@@ -99,15 +102,15 @@ impl Tiles {
 
 /// All entries block by block, and in each block document by document: read in the order in which they lie.
 struct Blocks {
-    entries: Vec<(u32, u32)>,
+    entries: Vec<Entry>,
     /// A document and how many of the entries are its.
     runs: Vec<(u32, u32)>,
 }
 
 impl Occurrences {
     fn by_block(&self, rows: usize) -> Blocks {
-        let block = |entry: &(u32, u32)| entry.0 as usize / BLOCK;
-        let mut found: Vec<Vec<(u32, &[(u32, u32)])>> = Vec::new();
+        let block = |entry: &Entry| entry.0 as usize / BLOCK;
+        let mut found: Vec<Vec<(u32, &[Entry])>> = Vec::new();
         found.resize_with(rows.div_ceil(BLOCK), Vec::new);
         for document in 0..self.ends.len() {
             for run in self.of(document).chunk_by(|a, b| block(a) == block(b)) {
@@ -124,7 +127,7 @@ impl Occurrences {
 
 /// Add some rows of a tile to a document's sums.
 #[inline(always)]
-fn add_rows<const WIDTH: usize>(tile: &[[f64; WIDTH]], entries: &[(u32, u32)], sums: &mut [f64; WIDTH]) {
+fn add_rows<const WIDTH: usize>(tile: &[[f64; WIDTH]], entries: &[Entry], sums: &mut [f64; WIDTH]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has just said that it knows these instructions.
@@ -138,6 +141,7 @@ fn add_rows<const WIDTH: usize>(tile: &[[f64; WIDTH]], entries: &[(u32, u32)], s
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
+    use super::Entry;
     use std::arch::x86_64::{
         __m256d, _mm256_add_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd,
         _mm256_storeu_pd,
@@ -149,7 +153,7 @@ mod avx2 {
 
     /// The compiler keeps the sums in memory if the sums are an array of numbers, so they are registers by name.
     #[target_feature(enable = "avx2")]
-    pub fn add<const WIDTH: usize>(tile: &[[f64; WIDTH]], entries: &[(u32, u32)], scores: &mut [f64; WIDTH]) {
+    pub fn add<const WIDTH: usize>(tile: &[[f64; WIDTH]], entries: &[Entry], scores: &mut [f64; WIDTH]) {
         let mut sums: [__m256d; REGISTERS] = [_mm256_setzero_pd(); REGISTERS];
         let (lanes, _) = scores.as_chunks_mut::<LANES>();
         for (sum, lanes) in sums.iter_mut().zip(lanes.iter()) {
