@@ -17,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,6 +96,41 @@ def test_a_fold_taken_out_of_the_counts_leaves_the_model_that_never_saw_it(
         task = _task(texts, labels, folds, seed, "empirical", None)
         expected = refitted(task, combination)
         np.testing.assert_allclose(studied(task, combination), expected, rtol=1e-9, atol=1e-9)
+
+
+@given(corpora(min_size=4, max_size=10), st.sampled_from(["accuracy", "log_loss"]))
+def test_a_study_of_any_small_corpus_has_finite_measures_and_a_page(corpus: Corpus, by: str) -> None:
+    texts, labels = corpus
+    if len(set(labels)) > 1:
+        found = study(texts, labels, ngrams=["1", "letters:3"], stop_words=["none", "top:2"],
+                      normalizers=["none"], folds=3, by=by, curve=True)  # fmt: skip
+        assert all(np.isfinite(values).all() for each in found.results for values in each.measures.values())
+        assert Outline(found.to_html()).open == []
+        assert all(0 <= each.p_folds <= 1 and 0 <= each.p_answers <= 1 for each in found.comparisons)
+
+
+def test_a_corpus_without_a_single_word_is_guessed_by_the_prior() -> None:
+    found = study([""] * 6, [0, 1, 1, 0, 1, 1], folds=2, ngrams=["1"], stop_words=["none", "top:2"],
+                  normalizers=["none"], curve=True)  # fmt: skip
+    assert {each.mean("accuracy") for each in found.results} == {4 / 6}
+    assert [(point.terms, point.accuracy) for point in found.curve] == [(0, 4 / 6)] * 2
+    assert Outline(found.to_html()).open == []
+
+
+def test_texts_may_come_as_a_column_of_a_table() -> None:
+    texts, labels = bundled()
+    chosen: dict[str, Any] = {"ngrams": ["1"], "stop_words": ["none"], "normalizers": ["none"], "folds": 3}
+    expected = study(texts, labels, **chosen).best.measures
+    for column, classes in (
+        (pandas.Series(texts), pandas.Series(labels)),
+        (pandas.Series(texts, dtype="string"), np.array(labels)),
+        (polars.Series(texts), polars.Series(labels)),
+        (pyarrow.array(texts), pyarrow.array(labels)),
+        (np.array(texts, object), labels),
+        (iter(texts), tuple(labels)),
+    ):
+        found = study(column, classes, **chosen).best.measures
+        assert all((found[name] == values).all() for name, values in expected.items())
 
 
 @cache
@@ -305,7 +343,7 @@ def test_many_classes_are_studied_without_a_positive_one() -> None:
     ("settings", "message"),
     [
         ({"folds": 1}, "`folds` must be a whole number >= 2, got 1"),
-        ({"folds": 2000}, "956 documents, too few for 2000 folds"),
+        ({"folds": 2000}, r"`folds` is 2000, more than there are documents \(956\)"),
         ({"ngrams": ["three"]}, "`ngrams` takes words in a row.*got 'three'"),
         ({"ngrams": "1"}, r"Write \['1'\]"),
         ({"ngrams": []}, "`ngrams` is empty"),

@@ -50,8 +50,10 @@ def _measures(study: Study, width: int) -> list[str]:
     """Those that fit into the terminal."""
     if width >= WIDE:
         return study.measures
-    second = "mcc" if study.positive is None or width >= MEDIUM else ""
-    narrow = (study.by, second, "blocked", "caught")
+    if study.positive is None:
+        narrow = {study.by, "accuracy", "mcc", "macro_f1"}
+    else:
+        narrow = {study.by, "blocked", "caught", *(["mcc"] if width >= MEDIUM else [])}
     return [name for name in study.measures if name in narrow]
 
 

@@ -81,7 +81,8 @@ def _texts(X: Any) -> list[Any]:
     column = as_documents(X)
     if isinstance(column, list | tuple):
         return list(column)
-    found: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
+    method = next(name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name))
+    found: list[Any] = getattr(column, method)()
     return found
 
 
@@ -106,7 +107,9 @@ def _check_folds(folds: Any, numbers: NDArray[Any]) -> None:
     if type(folds) is not int or folds < 2:
         raise ValueError(f"`folds` must be a whole number >= 2, got {folds!r}.")
     if len(numbers) < folds:
-        raise ValueError(f"X has {len(numbers)} documents, too few for {folds} folds. Use fewer folds.")
+        raise ValueError(
+            f"`folds` is {folds}, more than there are documents ({len(numbers)}). Use fewer folds."
+        )
     if len(np.unique(numbers)) < 2:
         raise ValueError(
             "y has one class only; there is nothing to tell apart. Give documents of two or more."

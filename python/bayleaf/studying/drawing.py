@@ -123,14 +123,14 @@ class Curve:
 
 def curves(lines: Sequence[Curve], title: str, height: float = 250) -> str:
     """Lines over a logarithmic ruler, with bands of one standard deviation."""
-    places = [math.log10(x) for line in lines for x in line.across]
+    places = [math.log10(max(x, 1)) for line in lines for x in line.across]
     low = min(y - s for line in lines for y, s in zip(line.up, line.spread, strict=True))
     high = max(y + s for line in lines for y, s in zip(line.up, line.spread, strict=True))
     across = Scale(min(places), max(places), LEFT, WIDTH - RIGHT)
     up = Scale(low, high, height, 8)
     parts = [_frame(across, up, height)]
     for number, line in enumerate(lines):
-        xs = [across(math.log10(x)) for x in line.across]
+        xs = [across(math.log10(max(x, 1))) for x in line.across]
         both = list(zip(xs, line.up, line.spread, strict=True))
         band = [(x, up(y + s)) for x, y, s in both] + [(x, up(y - s)) for x, y, s in reversed(both)]
         kind = f"line{number % 4}"
