@@ -17,6 +17,7 @@ mod memory;
 mod newforms;
 mod normalize;
 mod numbering;
+mod pairs;
 mod parts;
 mod porter;
 mod python;

@@ -6,8 +6,9 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::counts::{Cell, ClassCounts};
-use crate::lexicon::{FormTable, Key, Lexicon, PairTable};
+use crate::lexicon::{FormTable, Key, Lexicon};
 use crate::memory::collected;
+use crate::pairs::PairTable;
 
 /// Whole numbers in the narrowest type that holds them.
 #[derive(Clone, Copy)]

@@ -3,11 +3,12 @@
 mod arrays;
 mod documents;
 mod functions;
+mod scorer;
 mod tune;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,18 +18,18 @@ use crate::cut::{self, Cut, PatternError, Tokenizer};
 use crate::export::export;
 use crate::lexicon::Lexicon;
 use crate::matrix::matrix;
-use crate::memory::filled;
 use crate::normalize::Normalizer;
 use crate::numbering::Frozen;
 use crate::parts::{Part, parts};
 use crate::porter::Porter;
 use crate::read::{Analysis, ReadError};
 use crate::restore::Damaged;
-use crate::score::{Linear, Scorer, Value};
+use crate::score::Value;
 use crate::tally::{Context, Tally, TallyError};
 use arrays::{dict_of, numbers, with_linear, with_stored};
 use documents::Documents;
 use functions::{PyCutter, PyFunction};
+use scorer::PyScorer;
 
 pyo3::create_exception!(
     _core,
@@ -328,69 +329,6 @@ impl PyTally {
     }
 }
 
-#[pyclass(frozen, module = "bayleaf._core", name = "Scorer")]
-struct PyScorer {
-    analyzer: Py<Analyzer>,
-    lexicon: Arc<Lexicon>,
-    /// The term that stands at each node, where there is one.
-    terms: Vec<u32>,
-    scorer: Scorer,
-}
-
-impl PyScorer {
-    fn new(
-        analyzer: Py<Analyzer>,
-        lexicon: Arc<Lexicon>,
-        value: Value,
-        linear: &Linear,
-        nodes: &[u32],
-    ) -> Self {
-        let mut terms = filled(lexicon.nodes as usize, u32::MAX);
-        for (term, &node) in nodes.iter().enumerate() {
-            terms[node as usize] = term as u32;
-        }
-        let scorer = Scorer::new(lexicon.clone(), value, linear, nodes);
-        Self { analyzer, lexicon, terms, scorer }
-    }
-}
-
-#[pymethods]
-impl PyScorer {
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        documents: Documents,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let shape = [documents.len(), self.scorer.classes()];
-        let documents = documents.get();
-        let scores =
-            self.analyzer.get().run(py, |context| self.scorer.score(context, &documents, threads))?;
-        scores.into_pyarray(py).reshape(shape)
-    }
-
-    /// The terms of a text: name, index (or -1 for one that was never learned), start and end.
-    fn parts(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, i64, usize, usize)>> {
-        let documents = Documents::of(text)?;
-        let document = documents.get()[0];
-        let analyzer = self.analyzer.get();
-        let mut numbering = Frozen::new(&self.lexicon, false);
-        let parts = parts(document, &analyzer.analysis, analyzer.normalizer.as_ref(), &mut numbering)
-            .map_err(TallyError::Read)?;
-        let places = Characters::of(document.bytes);
-        let index = |node: u32| match self.terms.get(node as usize) {
-            Some(&term) if term != u32::MAX => i64::from(term),
-            _ => -1,
-        };
-        let part = |part: Part| {
-            let index = index(part.node);
-            let (term, start, end) = places.located(part);
-            (term, index, start, end)
-        };
-        Ok(parts.into_iter().map(part).collect())
-    }
-}
-
 /// The stems of words by Porter's algorithm.
 #[pyfunction]
 fn porter(words: Vec<String>) -> Vec<String> {
@@ -406,9 +344,11 @@ fn porter(words: Vec<String>) -> Vec<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::scorer::PyScorer;
+    #[pymodule_export]
     use super::tune::{PyFeatures, PyRows, PyTuned, leave_one_out};
     #[pymodule_export]
-    use super::{Analyzer, NotLearned, PyScorer, PyTally, porter};
+    use super::{Analyzer, NotLearned, PyTally, porter};
 
     use pyo3::prelude::*;
 

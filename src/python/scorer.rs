@@ -1,0 +1,78 @@
+//! A frozen scorer for Python.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+
+use super::documents::Documents;
+use super::{Analyzer, Characters};
+use crate::lexicon::Lexicon;
+use crate::memory::filled;
+use crate::numbering::Frozen;
+use crate::parts::{Part, parts};
+use crate::score::{Linear, Scorer, Value};
+use crate::tally::TallyError;
+
+#[pyclass(frozen, module = "bayleaf._core", name = "Scorer")]
+pub struct PyScorer {
+    analyzer: Py<Analyzer>,
+    lexicon: Arc<Lexicon>,
+    /// The term that stands at each node, where there is one.
+    terms: Vec<u32>,
+    scorer: Scorer,
+}
+
+impl PyScorer {
+    pub fn new(
+        analyzer: Py<Analyzer>,
+        lexicon: Arc<Lexicon>,
+        value: Value,
+        linear: &Linear,
+        nodes: &[u32],
+    ) -> Self {
+        let mut terms = filled(lexicon.nodes as usize, u32::MAX);
+        for (term, &node) in nodes.iter().enumerate() {
+            terms[node as usize] = term as u32;
+        }
+        let scorer = Scorer::new(lexicon.clone(), value, linear, nodes);
+        Self { analyzer, lexicon, terms, scorer }
+    }
+}
+
+#[pymethods]
+impl PyScorer {
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        documents: Documents,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let shape = [documents.len(), self.scorer.classes()];
+        let documents = documents.get();
+        let scores =
+            self.analyzer.get().run(py, |context| self.scorer.score(context, &documents, threads))?;
+        scores.into_pyarray(py).reshape(shape)
+    }
+
+    /// The terms of a text: name, index (or -1 for one that was never learned), start and end.
+    fn parts(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, i64, usize, usize)>> {
+        let documents = Documents::of(text)?;
+        let document = documents.get()[0];
+        let analyzer = self.analyzer.get();
+        let mut numbering = Frozen::new(&self.lexicon, false);
+        let parts = parts(document, &analyzer.analysis, analyzer.normalizer.as_ref(), &mut numbering)
+            .map_err(TallyError::Read)?;
+        let places = Characters::of(document.bytes);
+        let index = |node: u32| match self.terms.get(node as usize) {
+            Some(&term) if term != u32::MAX => i64::from(term),
+            _ => -1,
+        };
+        let part = |part: Part| {
+            let index = index(part.node);
+            let (term, start, end) = places.located(part);
+            (term, index, start, end)
+        };
+        Ok(parts.into_iter().map(part).collect())
+    }
+}
