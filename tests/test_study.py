@@ -8,10 +8,8 @@ import json
 import os
 import random
 import re
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from html.parser import HTMLParser
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -39,7 +37,8 @@ from bayleaf.studying.grid import EVENTS, NGRAMS, STOP_WORDS, WEIGHTINGS, grid
 from bayleaf.studying.judging import measures
 from bayleaf.studying.running import Task, answer
 from bayleaf.tally import Floats
-from cli_process import bayleaf, done, messages, refused, write_tsv
+from cli_process import messages
+from outline import Outline
 from strategies import Corpus, corpora
 
 DATA = Path(os.environ.get("BAYLEAF_DATA") or "?")
@@ -375,30 +374,6 @@ def test_rows_frame_and_csv_say_the_same() -> None:
     assert json.loads(json.dumps(found.to_dict()))["models"] == len(rows) * 10
 
 
-class Outline(HTMLParser):
-    """Which elements a page has, whether all are closed, and what it would fetch or run."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: list[str] = []
-        self.foreign: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
-        self.seen.append(tag)
-        self.foreign += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href") or name[:2] == "on"]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 def test_the_page_is_one_file_with_four_plots_that_fetches_and_runs_nothing() -> None:
     page = small_study().to_html("a < b & c")
     outline = Outline(page)
@@ -411,23 +386,3 @@ def test_the_page_is_one_file_with_four_plots_that_fetches_and_runs_nothing() ->
     assert "prefers-color-scheme:dark" in page
     assert outline.seen.count("tr") == 2 + len(small_study().results) + len(small_study().effects)
     assert "nan" not in re.sub(r"<[^>]*>", " ", page).lower()
-
-
-def test_the_command_shows_a_table_and_writes_the_same_study_as_csv_html_and_json(tmp_path: Path) -> None:
-    corpus = write_tsv(tmp_path / "mail.tsv", messages())
-    grid_ = ["--ngrams", "1", "--stop-words", "none", "--normalizer", "none", "--folds", "5"]
-    out = done("study", corpus, *grid_, "--csv", "s.csv", "--html", "s.html", "--curve", cwd=tmp_path)
-    assert "6 combinations x 5 folds = 30 models of 956 documents" in out
-    assert "= multinomial" in out
-    assert "Accuracy in % as the vocabulary grows" in out
-    found = json.loads(done("study", "-q", corpus, *grid_, "--json"))
-    table = list(csv.DictReader((tmp_path / "s.csv").read_text("utf-8").splitlines()))
-    assert [float(row["accuracy"]) for row in table] == [row["accuracy"] for row in found["rows"]]
-    assert Outline((tmp_path / "s.html").read_text("utf-8")).seen.count("svg") == 4
-
-
-def test_the_command_refuses_what_the_library_refuses(tmp_path: Path) -> None:
-    corpus = write_tsv(tmp_path / "mail.tsv", messages())
-    assert "got 'idf'" in refused(2, "study", "-q", corpus, "--weighting", "idf")
-    assert "there is no folder" in refused(1, "study", "-q", corpus, "--html", tmp_path / "no" / "s.html")
-    assert bayleaf("study", "-q", corpus, "--folds", "1").returncode == 2
