@@ -24,7 +24,7 @@ pub struct PyScorer {
 }
 
 impl PyScorer {
-    pub fn new(
+    pub(super) fn new(
         analyzer: Py<Analyzer>,
         lexicon: Arc<Lexicon>,
         value: Value,
