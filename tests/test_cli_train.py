@@ -6,18 +6,23 @@ import json
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bayleaf
 from bayleaf.views import View
 from cli_process import COMMAND, ENVIRONMENT, done, messages, refused, write_tsv
+from cli_process import bayleaf as bayleaf_process
 
 CORPUS = messages()
 
 
-def learned(views: list[View], rows: list[tuple[str, str]], **settings: object) -> bytes:
+def learned(
+    views: list[View], rows: list[tuple[str, str]], tuning: str | None = None, **settings: object
+) -> bytes:
     model = bayleaf.Model(views, **settings)  # type: ignore[arg-type]
-    return model.learn([text for _, text in rows], [label for label, _ in rows]).to_bytes()
+    texts, labels = [text for _, text in rows], [label for label, _ in rows]
+    return model.learn(texts, labels).tune(texts, labels, tuning).to_bytes()  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -70,8 +75,103 @@ OPTIONS: list[tuple[list[str], list[View], dict[str, object]]] = [
 def test_train_writes_the_model_that_the_library_writes(
     corpus: Path, options: list[str], views: list[View], settings: dict[str, object]
 ) -> None:
-    done("train", corpus, "-o", "out.model", *options, cwd=corpus.parent)
-    assert (corpus.parent / "out.model").read_bytes() == learned(views, CORPUS, **settings)
+    out, counted_only = corpus.parent / "out.model", {"--plain", "--preset"} & set(options)
+    done("train", corpus, "-o", out, *options)
+    assert out.read_bytes() == learned(views, CORPUS, None if counted_only else "auto", **settings)
+
+
+@pytest.mark.parametrize("level", ["auto", "terms", "views", "temperature", "none"])
+def test_the_evidence_is_weighed_on_the_level_that_is_named(tmp_path: Path, level: str) -> None:
+    corpus, out = write_tsv(tmp_path / "messages.tsv", CORPUS), tmp_path / "m"
+    said = json.loads(done("train", "-q", corpus, "-o", out, "--tuning", level, "--json"))["tuning"]
+    assert out.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS, None if level == "none" else level)
+    judged = bayleaf.Model.load(out).judgement
+    assert (said and said["level"]) == (judged and judged.level)
+    if level not in ("auto", "none"):
+        assert said == {
+            "level": level,
+            "stale": False,
+            "penalty": said["penalty"],
+            "log_loss": said["log_loss"],
+        }
+        assert "Tuned: " in done("inspect", out)
+        assert json.loads(done("inspect", out, "--json"))["tuning"] == said
+    assert "See 'bayleaf train --help'" in refused(
+        2, "train", corpus, "-o", out, "--plain", "--tuning", "terms"
+    )
+
+
+def test_a_level_that_the_event_model_cannot_have_is_refused_before_reading(tmp_path: Path) -> None:
+    said = refused(
+        2, "train", "absent.tsv", "-o", tmp_path / "m", "--event", "bernoulli", "--tuning", "terms"
+    )
+    assert "needs views of text with the plain event" in said
+
+
+def test_few_documents_are_only_counted_unless_a_level_is_named(tmp_path: Path) -> None:
+    corpus, out = write_tsv(tmp_path / "few.tsv", CORPUS[:20]), tmp_path / "m"
+    assert json.loads(done("train", "-q", corpus, "-o", out, "--json"))["tuning"] is None
+    assert out.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS[:20])
+    said = json.loads(done("train", "-q", corpus, "-o", out, "--json", "--tuning", "views"))["tuning"]
+    assert said["level"] == "views"
+
+
+def test_weights_are_stale_after_an_update_until_they_are_renewed(tmp_path: Path) -> None:
+    first, second = write_tsv(tmp_path / "a.tsv", CORPUS[:500]), write_tsv(tmp_path / "b.tsv", CORPUS[500:])
+    model, earlier = tmp_path / "m", tmp_path / "earlier"
+    done("train", "-q", first, "-o", model)
+    earlier.write_bytes(model.read_bytes())
+    ran = bayleaf_process("update", model, second)
+    assert ran.returncode == 0
+    assert "earned on other documents" in ran.stderr
+    assert ", stale, " in ran.stdout
+    assert json.loads(done("inspect", model, "--json"))["tuning"]["stale"]
+    assert done("classify", "-q", model, "-", stdin="claim your free prize\n") == "spam\n"
+    assert "spam" in done("explain", model, "claim your free prize")
+    updated = model.read_bytes()
+    said = json.loads(done("retune", "-q", model, first, second, "--json"))
+    assert not said["tuning"]["stale"]
+    assert said["before"] == said["after"]
+    assert model.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS, "auto")
+    done("retune", "-q", model, first, "--tuning", "none")
+    assert model.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS)
+    model.write_bytes(updated)
+    assert bayleaf_process("forget", model, second).stderr.count("earned on other") == 0
+    assert model.read_bytes() == earlier.read_bytes()
+
+
+def test_documents_that_were_not_learned_cannot_renew_the_weights(tmp_path: Path, corpus: Path) -> None:
+    model = tmp_path / "m"
+    done("train", "-q", corpus, "-o", model)
+    before = model.read_bytes()
+    spam = next(text for label, text in CORPUS if label == "spam")
+    said = refused(1, "retune", "-q", model, "-", stdin=f"ham\t{spam}\nspam\t{spam}\n")
+    assert "learned" in said
+    assert model.read_bytes() == before
+
+
+def test_more_documents_than_are_kept_are_counted_and_not_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayleaf.cli import weighing
+
+    monkeypatch.setattr(weighing, "MOST_BYTES", 1000)
+    model = bayleaf.Model([bayleaf.words()])
+    column, labels = np.array([text for _, text in CORPUS]), np.array([label for label, _ in CORPUS])
+    model.learn(column, labels)
+    for level, tuned in (("auto", False), ("views", True)):
+        kept = weighing.kept_for(level)  # type: ignore[arg-type]
+        assert kept is not None
+        kept.add(model, column, labels)
+        remarks = Remarks()
+        weighing.weigh(model, kept, level, remarks)  # type: ignore[arg-type]
+        assert (model.judgement is not None) == tuned
+        assert ("counted and not weighed" in "".join(remarks)) == (not tuned)
+
+
+class Remarks(list[str]):
+    """Stands for standard error."""
+
+    quiet = True
+    remark = list.append
 
 
 def test_the_same_documents_in_any_layout_train_the_same_model(tmp_path: Path) -> None:
@@ -84,9 +184,10 @@ def test_the_same_documents_in_any_layout_train_the_same_model(tmp_path: Path) -
         (folder / f"{number}.txt").write_text(text, "utf-8")
     made = []
     for source in ("plain.tsv", "rows.jsonl", "folders"):
-        done("train", "-q", source, "-o", "out", cwd=tmp_path)
+        done("train", "-q", source, "-o", "out", "--tuning", "none", cwd=tmp_path)
         made.append((tmp_path / "out").read_bytes())
-    done("train", "-q", "-", "-o", "out", cwd=tmp_path, stdin=(tmp_path / "plain.tsv").read_bytes())
+    stdin = (tmp_path / "plain.tsv").read_bytes()
+    done("train", "-q", "-", "-o", "out", "--tuning", "none", cwd=tmp_path, stdin=stdin)
     made.append((tmp_path / "out").read_bytes())
     assert set(made) == {learned([bayleaf.words(ngrams=2)], rows)}
 
@@ -111,6 +212,10 @@ def test_a_held_out_part_is_measured_first_and_then_learned(corpus: Path) -> Non
     assert 190 < said["test"]["documents"] < 290
     assert 0.8 < said["test"]["accuracy"] < 1
     assert said["documents"] == {"ham": 622, "spam": 334}
+    judged = bayleaf.Model.load(corpus.parent / "m").judgement
+    assert judged is not None
+    assert judged.documents == said["documents"]
+    done("retune", "-q", "m", corpus, "--tuning", "none", cwd=corpus.parent)
     assert (corpus.parent / "m").read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS)
     assert (
         json.loads(done("train", corpus, "-o", "m", "--holdout", "0.25", "--json", cwd=corpus.parent))["test"]
@@ -123,16 +228,16 @@ def test_a_test_set_is_measured_and_not_learned(tmp_path: Path) -> None:
     out = done("train", train, "-o", tmp_path / "m", "--test", test)
     assert "accuracy" in out
     assert "true \\ answer" in out
-    assert (tmp_path / "m").read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS[:800])
+    assert (tmp_path / "m").read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS[:800], "auto")
 
 
 def test_parts_updated_merged_and_forgotten_give_the_bytes_of_the_whole(tmp_path: Path) -> None:
     first, second = write_tsv(tmp_path / "a.tsv", CORPUS[:300]), write_tsv(tmp_path / "b.tsv", CORPUS[300:])
     whole = learned([bayleaf.words(ngrams=2)], CORPUS)
     a, b, sum_ = (tmp_path / name for name in ("a.model", "b.model", "sum.model"))
-    done("train", "-q", first, "-o", a)
+    done("train", "-q", first, "-o", a, "--tuning", "none")
     alone = a.read_bytes()
-    done("train", "-q", second, "-o", b)
+    done("train", "-q", second, "-o", b, "--tuning", "none")
     done("merge", a, b, "-o", sum_)
     assert sum_.read_bytes() == whole
     done("update", "-q", a, second)

@@ -22,13 +22,9 @@ from bayleaf.labels import Label, as_array
 from bayleaf.leave_out import Suspect
 from bayleaf.model import Model
 from bayleaf.tally import Floats
-from bayleaf.tuning import Tuning, check_tuning
+from bayleaf.tuning import FEW, Tuning, check_tuning
 from bayleaf.views import View
 
-FEW = 30
-"""Of fewer texts, weights are not fitted by themselves: most terms are in one of them only."""
-FEW_OF_A_CLASS = 4
-"""Nor with fewer of each class, on average: a class of one document is empty when that is left out."""
 MOST_ROWS = 1 << 26
 """Weights are counted as repetitions, at most so many."""
 
@@ -106,8 +102,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         rows, labels = self._examples(X, y, sample_weight)
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
             self.views_ = as_given(self.model_.choose_alpha(rows, labels).views)
-        enough = len(labels) >= max(FEW, FEW_OF_A_CLASS * len(self.model_.classes))
-        if self.tuning not in (None, "auto") or (self.tuning == "auto" and enough):
+        if self.tuning not in (None, "auto") or (self.tuning == "auto" and self.model_.worth_tuning):
             self.model_.tune(rows, labels, self.tuning)
         return self
 

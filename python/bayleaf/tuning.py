@@ -25,6 +25,11 @@ TUNINGS = ["temperature", "views", "terms", "auto"]
 
 ALPHAS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.01)
 
+FEW = 30
+"""Of fewer texts, weights are not fitted by themselves: most terms are in one of them only."""
+FEW_OF_A_CLASS = 4
+"""Nor with fewer of each class, on average: a class of one document is empty when that is left out."""
+
 EARNED_ALPHA = 0.5
 """The smoothing below earned weights, where the model's is the textbook's 1 (measured in docs/tuning.md)."""
 
@@ -123,20 +128,35 @@ class Tunable:
         place[self._order] = np.arange(len(self._order))
         return columns, place[numbers]
 
-    def _chosen_level(self, level: Tuning | None) -> Tuning | None:
+    @property
+    def worth_tuning(self) -> bool:
+        """Whether there are documents enough to tune unasked: 30, and four of each class on average."""
+        return sum(self.class_documents.values()) >= max(FEW, FEW_OF_A_CLASS * len(self.class_documents))
+
+    def check_level(self, level: Tuning | None) -> None:
+        """Raise unless views like these can be tuned on this level."""
+        texts, plain = self._kinds()
+        if level in {None, "auto"} or (plain if level != "temperature" else texts):
+            return
+        needed = "views of text"
+        if level != "temperature":
+            needed += ' with the plain event "multinomial" and tf "count"'
+        raise ValueError(
+            f"Tuning on the level {level!r} needs {needed}, got {[view for _, view in self.views]}."
+        )
+
+    def _kinds(self) -> tuple[bool, bool]:
+        """Whether all views are of text, and of the plain event model."""
         texts = all(isinstance(view, TextView) for _, view in self.views)
-        plain = texts and all(_is_plain(view) for _, view in self.views)
+        return texts, texts and all(_is_plain(view) for _, view in self.views)
+
+    def _chosen_level(self, level: Tuning | None) -> Tuning | None:
+        self.check_level(level)
+        texts, plain = self._kinds()
         if level in {None, "auto"}:
             if level is None or not texts or len(self._order) < 2:
                 return None
             return "auto" if plain else "temperature"
-        if not texts or (level != "temperature" and not plain):
-            needed = "views of text"
-            if level != "temperature":
-                needed += ' with the plain event "multinomial" and tf "count"'
-            raise ValueError(
-                f"Tuning on the level {level!r} needs {needed}, got {[view for _, view in self.views]}."
-            )
         if len(self._order) < 2:
             raise ValueError("Tuning needs documents of at least two classes.")
         return level

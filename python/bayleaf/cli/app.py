@@ -20,6 +20,7 @@ MODULES = {
     "update": "change",
     "forget": "change",
     "merge": "change",
+    "retune": "change",
     "prune": "change",
     "export": "tables",
     "import": "tables",

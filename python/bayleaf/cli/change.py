@@ -1,4 +1,4 @@
-"""`update`, `forget`, `merge` and `prune`: commands that make a model from a model."""
+"""`update`, `forget`, `retune`, `merge` and `prune`: commands that make a model from a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayleaf.cli import options
-from bayleaf.cli.reading import Reading, size
+from bayleaf.cli.reading import Reading, finite, size
+from bayleaf.cli.weighing import LEVELS, Kept, facts, named, remind, weigh
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -29,9 +30,9 @@ def update_command(
 ) -> None:
     """Learn more labelled documents.
 
-    INPUT is labelled documents, as for 'train'; new terms and new classes are welcome. The result is the
-    model that 'train' would have made of everything at once, byte for byte. A run that fails or is
-    interrupted changes nothing.
+    INPUT is labelled documents, as for 'train'; new terms and new classes are welcome. The
+    counts are those that 'train' would have made of everything at once; weights that were earned before stay,
+    until 'retune' renews them. A run that fails or is interrupted changes nothing.
 
     \b
     Examples:
@@ -44,7 +45,7 @@ def update_command(
     reading = Reading.taken(given)
     model, before = _loaded(model_file, output, reading.threads)
     learn(model, reading.open(inputs, labelled=True, table=of_columns(model)), reading)
-    _keep(model, output or model_file, before, as_json)
+    _keep(model, output or model_file, before, as_json, reading.quiet)
 
 
 @click.command("forget")
@@ -76,7 +77,50 @@ def forget_command(
         except ValueError as error:
             reason = str(error).replace("X was", "the input was").replace("X has", "the input has")
             raise click.ClickException(f"{model_file} is as it was: {reason}") from None
-    _keep(model, output or model_file, before, as_json)
+    _keep(model, output or model_file, before, as_json, reading.quiet)
+
+
+@click.command("retune")
+@click.argument("model_file", metavar="MODEL")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@_output
+@click.option(
+    "--tuning", type=click.Choice(LEVELS), help="The level; without it, the one before, or auto of none."
+)
+@options.reading
+@options.as_json
+def retune_command(
+    model_file: str,
+    inputs: tuple[str, ...],
+    output: str | None,
+    tuning: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Weigh the evidence anew, after 'update', 'forget' or 'merge'.
+
+    INPUT is documents that MODEL has learned, with their labels: all of them at best. They are read into
+    memory. The counts stay as they are; '--tuning none' makes the model the textbook again.
+
+    \b
+    Examples:
+      bayleaf retune spam.bayleaf messages.tsv
+      bayleaf retune spam.bayleaf messages.tsv --tuning none -o plain.bayleaf
+    """
+    from bayleaf.cli.models import check_text
+
+    reading = Reading.taken(given)
+    model, before = _loaded(model_file, output, reading.threads)
+    check_text(model, model_file, "retune")
+    level: Any = tuning or (model.judgement.level if model.judgement else "auto")
+    if level == "none":
+        model.drop_judgement()
+    else:
+        kept = Kept(None)
+        for batch in reading.batches(reading.open(inputs, labelled=True)):
+            kept.add(model, batch.texts, batch.labels)
+        weigh(model, kept, level, reading)
+    _keep(model, output or model_file, before, as_json, reading.quiet)
 
 
 @click.command("merge")
@@ -87,7 +131,7 @@ def merge_command(model_files: tuple[str, ...], output: str, as_json: bool) -> N
     """Add up models that were learned apart.
 
     Each MODEL must look at its documents in the same way. The sum is the model that one run over all of their
-    documents would have made, byte for byte; settings that are not counts are the first one's.
+    documents would have made; settings that are not counts, and weights, are the first one's.
 
     \b
     Examples:
@@ -163,12 +207,13 @@ def _facts(model: Model) -> dict[str, Any]:
     }
 
 
-def _keep(model: Model, output: str, before: dict[str, Any], as_json: bool) -> None:
+def _keep(model: Model, output: str, before: dict[str, Any], as_json: bool, quiet: bool = False) -> None:
     from bayleaf.cli.models import save
 
     written, after = save(model, output), _facts(model)
     if as_json:
-        click.echo(json.dumps({"model": output, "bytes": written, "before": before, "after": after}))
+        told = {"model": output, "bytes": written, "before": before, "after": after, "tuning": facts(model)}
+        click.echo(json.dumps(finite(told)))
         return
     changes = [
         f"{after[name]:,} {name} ({after[name] - before[name]:+,})"
@@ -176,4 +221,7 @@ def _keep(model: Model, output: str, before: dict[str, Any], as_json: bool) -> N
         else f"{after[name]:,} {name}"
         for name in before
     ]
-    click.echo(f"{output}: {', '.join(changes)}, {size(written)}.")
+    parts = [*changes, named(model), size(written)]
+    click.echo(f"{output}: {', '.join(filter(None, parts))}.")
+    if not quiet:
+        remind(model, output)

@@ -11,6 +11,8 @@ import click
 
 from bayleaf.cli import options
 from bayleaf.cli.reading import finite, size
+from bayleaf.cli.weighing import facts as weights
+from bayleaf.cli.weighing import named
 
 if TYPE_CHECKING:
     from bayleaf.labels import Label
@@ -60,6 +62,7 @@ def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str
         "terms": [getattr(model.counts(view), "n_terms", None) for view in range(len(model.views))],
         "alpha": model.alpha,
         "unseen": model.unseen,
+        "tuning": weights(model),
         "documents": model.n_documents,
         "classes": [
             {"class": name, "documents": count, "prior": priors[name]}
@@ -101,6 +104,8 @@ def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
         show.print(plain(f"{column}{view!r}{counted}"))
     priors_named = model.priors if isinstance(model.priors, str) else "given"
     show.print(plain(f"alpha {model.alpha:g}, {priors_named} priors, unseen terms: {model.unseen}"))
+    if model.judgement is not None:
+        show.print(plain(f"Tuned: {named(model)}; log loss {model.judgement.loss:.3g} on documents left out"))
     priors = _priors(model)
     rows = table("class", "documents", "prior")
     for label, count in model.class_documents.items():

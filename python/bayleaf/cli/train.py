@@ -10,14 +10,19 @@ import click
 
 from bayleaf.cli import options
 from bayleaf.cli.reading import Reading, counted, size
+from bayleaf.cli.weighing import LEVELS, Kept, chosen_level, kept_for, named, weigh
+from bayleaf.cli.weighing import facts as weights
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
     from bayleaf.cli.measuring import Measurement
-    from bayleaf.corpus import Corpus
+    from bayleaf.corpus import Batch, Corpus
     from bayleaf.model import Model
+    from bayleaf.tuning import Tuning
 
 
 @click.command("train")
@@ -32,10 +37,21 @@ if TYPE_CHECKING:
 )
 @options.looking
 @options.judging
+@click.option(
+    "--tuning",
+    type=click.Choice(LEVELS),
+    help="Weigh the evidence by documents left out: auto (for text, the default) to none.",
+)
 @options.reading
 @options.as_json
 def train_command(
-    inputs: tuple[str, ...], output: str, test: str | None, holdout: float | None, as_json: bool, **given: Any
+    inputs: tuple[str, ...],
+    output: str,
+    test: str | None,
+    holdout: float | None,
+    tuning: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Learn labelled documents and write a model.
 
@@ -43,37 +59,46 @@ def train_command(
     Parquet, fastText's lines, a folder for each class, mail, FASTA; compressed or not. The model is written
     when all of it is learned: a run that fails or is interrupted leaves an older model as it was.
 
+    Evidence is then weighed as NaiveBayes() does, which keeps the documents in memory: up to 256 MB of them,
+    beyond which they are only counted; a level that is named is worth any memory.
+
     \b
     Examples:
       bayleaf train messages.tsv -o spam.bayleaf --holdout 0.2
       bayleaf train mail/ham mail/spam -o mail.bayleaf --stemmer english
     """
     from bayleaf.cli.models import check_target
-    from bayleaf.cli.views import new_model
+    from bayleaf.cli.views import new_model, refusing
 
     if holdout and "-" in inputs:
         raise click.UsageError(
             "--holdout reads the input twice, which standard input does not allow. Save it to a file."
         )
     reading = Reading.taken(given)
+    level = chosen_level(tuning, given["plain"], given["preset"])
     model = new_model(reading.threads, given)
+    with refusing():
+        model.check_level(level)
     check_target(output)
     started = time.perf_counter()
-    corpus = reading.open(inputs, labelled=True)
+    corpus, kept = reading.open(inputs, labelled=True), kept_for(level)
     if holdout:
-        measured: Measurement | None = _held_out(model, corpus, reading, holdout)
+        measured: Measurement | None = _held_out(model, corpus, reading, holdout, kept, level)
     else:
-        learn(model, corpus, reading)
+        learn(model, corpus, reading, kept)
+        weigh(model, kept, level, reading)
         measured = _tested(model, reading, test) if test else None
     _keep(model, output, measured, as_json, time.perf_counter() - started, inputs[0])
 
 
-def learn(model: Model, corpus: Corpus, reading: Reading) -> None:
-    """Count all documents of a corpus."""
+def learn(model: Model, corpus: Corpus, reading: Reading, kept: Kept | None = None) -> None:
+    """Count all documents of a corpus, and keep them if weights are to be earned."""
     from bayleaf.cli.models import documents, labels_for
 
     for batch in reading.batches(corpus):
         model.learn(documents(model, batch), labels_for(model, batch.labels))
+        if kept is not None:
+            kept.add(model, batch.texts, batch.labels)
 
 
 def _tested(model: Model, reading: Reading, test: str) -> Measurement:
@@ -86,25 +111,38 @@ def _tested(model: Model, reading: Reading, test: str) -> Measurement:
     return measured
 
 
-def _held_out(model: Model, corpus: Corpus, reading: Reading, part: float) -> Measurement:
+def _held_out(
+    model: Model, corpus: Corpus, reading: Reading, part: float, kept: Kept | None, level: Tuning | None
+) -> Measurement:
     """Learn the rest, measure on the part, then learn that too: counts do not mind their order."""
     from bayleaf.cli.measuring import Measurement
 
-    before = 0
-    for batch in reading.batches(corpus):
-        rest = ~held_out(before, len(batch), part)
-        model.learn(batch.texts.take(rest), batch.labels.take(rest))
-        before += len(batch)
+    for _, texts, labels in _parts(corpus, reading, part, held=False):
+        _learn_part(model, texts, labels, kept)
+    weigh(model, kept, level, reading)
     measured = Measurement(model.copy())
+    for batch, texts, labels in _parts(corpus, reading, part, held=True):
+        measured.add(texts, labels, batch.origin)
+        _learn_part(model, texts, labels, kept)
+    measured.check(f"The part of {part:g}")
+    weigh(model, kept, level, reading)
+    return measured
+
+
+def _parts(corpus: Corpus, reading: Reading, part: float, held: bool) -> Iterator[tuple[Batch, Any, Any]]:
+    """Of each batch what is held out, or the rest."""
     before = 0
     for batch in reading.batches(corpus):
-        held = held_out(before, len(batch), part)
-        texts, labels = batch.texts.take(held), batch.labels.take(held)
-        measured.add(texts, labels, batch.origin)
-        model.learn(texts, labels)
+        rows = held_out(before, len(batch), part)
+        rows = rows if held else ~rows
+        yield batch, batch.texts.take(rows), batch.labels.take(rows)
         before += len(batch)
-    measured.check(f"The part of {part:g}")
-    return measured
+
+
+def _learn_part(model: Model, texts: Any, labels: Any, kept: Kept | None) -> None:
+    model.learn(texts, labels)
+    if kept is not None:
+        kept.add(model, texts, labels)
 
 
 def held_out(before: int, rows: int, part: float) -> NDArray[np.bool_]:
@@ -134,6 +172,7 @@ def _keep(
             "bytes": written,
             "documents": {str(name): count for name, count in model.class_documents.items()},
             "terms": terms,
+            "tuning": weights(model),
         }
         click.echo(json.dumps(facts | {"seconds": seconds, "test": measured and measured.to_dict()}))
         return
@@ -150,7 +189,8 @@ def _keep(
         counted(model.n_documents, "document"),
         counted(len(model.classes), "class", "classes"),
     )
-    click.echo(f"{output}: {documents}, {classes}, {counted(terms, 'term')}, {size(written)}.")
+    parts = [documents, classes, counted(terms, "term"), named(model), size(written)]
+    click.echo(f"{output}: {', '.join(filter(None, parts))}.")
     if len(model.classes) == 1:
         click.echo(
             f"It knows one class only, {model.classes[0]!r}, and will answer with it always.", err=True
