@@ -83,7 +83,7 @@ def failure(path: Path | str, **options: Any) -> str:
             "m.csv, line 1: no column is named 'text'. The columns are 'a', 'b' and 'c'; "
             "choose with --text-column.",
         ),
-        ("m.tsv.gz", gzip.compress(b"ham\thi\n" * 999)[:-9], {}, None),
+        ("m.tsv.gz", gzip.compress(b"ham\thi\n" * 999, mtime=0)[:-9], {}, None),
         ("m.tsv.zst", zstandard.compress(b"ham\thi\n" * 9999)[:-3], {}, None),
         (
             "m.jsonl",
