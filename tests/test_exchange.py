@@ -66,7 +66,7 @@ def test_what_duckdb_sums_is_imported_as_what_merge_makes(tmp_path: Path, ending
         source = write_tsv(tmp_path / f"{number}.tsv", part)
         models.append(tmp_path / f"{number}.bayleaf")
         tables.append(tmp_path / f"{number}.{ending}")
-        done("train", "-q", source, "-o", models[-1])
+        done("train", "-q", "--tuning", "none", source, "-o", models[-1])
         done("export", models[-1], "-o", tables[-1])
     total, merged, imported = (tmp_path / f"total.{ending}", tmp_path / "merged", tmp_path / "imported")
     sums = ", ".join(f"sum({name})::BIGINT AS {name}" for name in COLUMNS[3:])
