@@ -22,6 +22,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_iris
 
+import accuracy_page
 import growth
 import results
 from bayleaf import GaussianNB, Model, paper, plots, words
@@ -86,6 +87,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "decision_regions": regions,
     "speed": results.speed,
     "accuracy": results.accuracy,
+    "accuracy_time": accuracy_page.against_time,
     "lazy": growth.lazy,
     "reliability": lambda: plots.reliability(textbook(), *unseen()),
 }

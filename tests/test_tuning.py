@@ -343,3 +343,29 @@ def test_classes_of_a_single_document_are_found_by_their_own_words() -> None:
     texts, labels = [f"w{i % 50} k{i}" for i in range(400)], list(range(400))
     classifier = NaiveBayes().fit(texts, labels)
     assert classifier.predict(texts[:20]).tolist() == labels[:20]
+
+
+def test_classes_of_one_document_do_not_spoil_the_temperature() -> None:
+    texts, labels = messages()
+    many = [f"rare{i} common{i % 40}" for i in range(100)]
+    model = Model([words(event="bernoulli")]).learn(texts + many, labels + [f"only {i}" for i in range(100)])
+    judged = model.tune(texts + many, labels + [f"only {i}" for i in range(100)], "temperature").judgement
+    assert judged is not None
+    assert judged.temperature > 0.01
+    assert judged.loss < np.log(len(model.classes)) / 2
+
+
+def test_a_temperature_of_many_classes_is_found_on_some_of_the_documents(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts, labels = messages()
+    model = Model([words(event="bernoulli")]).learn(texts, labels)
+    first = model.copy().tune(texts, labels, "temperature").judgement
+    assert first is not None
+    whole = first.temperature
+    monkeypatch.setattr("bayleaf.tuning.MOST_CELLS", 300)
+    part = model.tune(texts, labels, "temperature").judgement
+    assert part is not None
+    assert part.documents == model.class_documents
+    assert part.temperature != whole
+    assert part.temperature == pytest.approx(whole, rel=0.5)

@@ -90,8 +90,12 @@ def texts_only(tallies: list[Tally]) -> bool:
 def temperature(joint: Floats, labels: Classes) -> tuple[float, float]:
     """The factor of the scores that predicts the labels best, and the mean log loss then.
 
-    The loss is convex in the factor; its logarithm is found by golden section.
+    The loss is convex in the factor; its logarithm is found by golden section. A document whose class is
+    impossible without it (it was the only one) says nothing about the factor and is passed over.
     """
+    possible = np.isfinite(joint[np.arange(len(labels)), labels])
+    if possible.any():
+        joint, labels = joint[possible], labels[possible]
     highest = joint.max(axis=1, keepdims=True)
     highest[~np.isfinite(highest)] = 0
     odds = np.clip(joint - highest, -LIMIT, 0.0)

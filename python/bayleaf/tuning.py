@@ -30,6 +30,9 @@ FEW = 30
 FEW_OF_A_CLASS = 4
 """Nor with fewer of each class, on average: a class of one document is empty when that is left out."""
 
+MOST_CELLS = 10_000_000
+"""A temperature is found by so many scores, documents times classes."""
+
 EARNED_ALPHA = 0.5
 """The smoothing below earned weights, where the model's is the textbook's 1 (measured in docs/tuning.md)."""
 
@@ -106,7 +109,7 @@ class Tunable:
         if chosen is None:
             judgement = None
         elif chosen == "temperature":
-            judgement = self._tempered(columns, labels)
+            judgement = self._tempered(*self._learned(*self._sampled(X, y)))
         else:
             judgement = self._weighed(columns, labels, chosen, tell)
         self.judgement, self._compiled = judgement, None
@@ -200,6 +203,15 @@ class Tunable:
         documents = self.class_documents
         bias = dict(zip(documents, earned.bias.tolist(), strict=True))
         return Judgement(level, documents, bias, views, penalty=earned.penalty, loss=earned.loss)
+
+    def _sampled(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Documents enough to find one number by: with thousands of classes, every so many-th."""
+        names = as_list(y)
+        step = -(-len(names) * len(self._order) // MOST_CELLS)
+        if step <= 1:
+            return X, y
+        rows = list(range(0, len(names), step))
+        return inputs.rows_of(self.views, X, rows), [names[row] for row in rows]
 
     def _tempered(self, columns: list[Any], labels: Classes) -> Judgement:
         factor, loss = leave_out.temperature(self._left_out(columns, labels), labels)
