@@ -64,7 +64,7 @@ impl Context<'_> {
     /// How many bytes to read at a time: more where each read may call a function of Python's.
     pub fn read_bytes(&self) -> usize {
         let calls = self.normalizer.is_some_and(Normalizer::has_function);
-        if calls { 4 * READ_BYTES } else { READ_BYTES }
+        if calls { 8 * READ_BYTES } else { READ_BYTES }
     }
 
     /// An error, now and then, if somebody wants it to stop.
