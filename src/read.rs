@@ -73,10 +73,12 @@ pub struct Reader {
     letters: Letters,
 }
 
+/// Documents are read this many bytes at a time, so that their tokens stay in the cache.
+pub const READ_BYTES: usize = 16 << 10;
 /// Keys are looked up this many at a time, all of them fetched from memory before the first is needed.
 pub const BATCH: usize = 64;
 
-/// Number all tokens.
+/// Number the tokens that have no number yet.
 #[inline(always)]
 fn look_up<N: Numbering>(
     tokens: &Tokens,
@@ -88,8 +90,9 @@ fn look_up<N: Numbering>(
     let seed = Seed::get();
     let text = &tokens.text[..];
     let mut keys = [Key::default(); BATCH];
+    let done = numbers.len();
     numbers.resize(tokens.len(), 0);
-    for (numbers, spans) in numbers.chunks_mut(BATCH).zip(tokens.spans().chunks(BATCH)) {
+    for (numbers, spans) in numbers[done..].chunks_mut(BATCH).zip(tokens.spans()[done..].chunks(BATCH)) {
         for (key, &[start, end]) in keys.iter_mut().zip(spans) {
             *key = Key::padded(text, start as usize, end as usize, seed);
             prefetch(numbering, key);
@@ -119,11 +122,7 @@ impl Reader {
         self.ends.clear();
         match analysis {
             Analysis::Words { cut, shortest, longest, sparse } => {
-                self.cut(documents, cut)?;
-                match normalizer {
-                    None => self.number_words(numbering),
-                    Some(normalizer) => self.normalize_words(normalizer, numbering)?,
-                }
+                self.read_words(documents, cut, normalizer, numbering)?;
                 if *longest > 1 || *sparse > 0 {
                     self.join(&Grams { shortest: *shortest, longest: *longest, sparse: *sparse }, numbering);
                 }
@@ -150,13 +149,32 @@ impl Reader {
         if numbering.is_full() { Err(ReadError::TooManyTerms) } else { Ok(()) }
     }
 
-    fn cut(&mut self, documents: &[Document], cut: &Cut) -> Result<(), ReadError> {
+    /// Cut and look up some documents at a time; what they become is decided for all of them at the end.
+    fn read_words<N: Numbering>(
+        &mut self,
+        documents: &[Document],
+        cut: &Cut,
+        normalizer: Option<&Normalizer>,
+        numbering: &mut N,
+    ) -> Result<(), ReadError> {
+        self.new.clear();
+        let mut bytes = 0;
         for (i, document) in documents.iter().enumerate() {
-            let added = cut.add(document.bytes, document.trusted, &mut self.tokens);
-            added.map_err(|error| error.in_document(i))?;
+            if let Err(error) = cut.add(document.bytes, document.trusted, &mut self.tokens) {
+                numbering.forget_forms();
+                return Err(error.in_document(i));
+            }
             self.ends.push(self.tokens.len());
+            bytes += document.bytes.len() + 1;
+            if bytes >= READ_BYTES || i + 1 == documents.len() {
+                bytes = 0;
+                match normalizer {
+                    None => self.number_words(numbering),
+                    Some(_) => self.number_forms(numbering),
+                }
+            }
         }
-        Ok(())
+        normalizer.map_or(Ok(()), |normalizer| self.normalize(normalizer, numbering))
     }
 
     fn number_words<N: Numbering>(&mut self, numbering: &mut N) {
@@ -166,14 +184,9 @@ impl Reader {
         look_up(&self.tokens, numbering, &mut self.numbers, N::prefetch, term);
     }
 
-    fn normalize_words<N: Numbering>(
-        &mut self,
-        normalizer: &Normalizer,
-        numbering: &mut N,
-    ) -> Result<(), ReadError> {
-        self.new.clear();
+    fn number_forms<N: Numbering>(&mut self, numbering: &mut N) {
         let new = &mut self.new;
-        let mut at = 0;
+        let mut at = self.numbers.len() as u32;
         let form = |numbering: &mut N, key: &Key, [start, end]: [u32; 2], text: &[u8]| {
             let number =
                 numbering.form(key, &text[start as usize..end as usize], WAITING | new.forms.len() as u32);
@@ -184,6 +197,14 @@ impl Reader {
             number
         };
         look_up(&self.tokens, numbering, &mut self.numbers, N::prefetch_form, form);
+    }
+
+    /// Put the answers of the normalizer in the places of new forms, and leave out what was dropped.
+    fn normalize<N: Numbering>(
+        &mut self,
+        normalizer: &Normalizer,
+        numbering: &mut N,
+    ) -> Result<(), ReadError> {
         if let Err(error) = self.new.ask(&self.tokens.text, normalizer, numbering) {
             numbering.forget_forms();
             return Err(ReadError::Normalizer(error));

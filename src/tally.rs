@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::counts::{ClassCounts, Counter, Delta};
 use crate::lexicon::{Key, Lexicon};
 use crate::normalize::Normalizer;
-use crate::read::{Analysis, Document, ReadError, Reader};
+use crate::read::{Analysis, Document, READ_BYTES, ReadError, Reader};
 
 #[derive(Debug)]
 pub enum TallyError {
@@ -46,8 +46,6 @@ struct Shard {
     classes: Vec<ClassCounts>,
 }
 
-/// Documents are read this many bytes at a time, so that their tokens stay in the cache.
-const READ_BYTES: usize = 16 << 10;
 /// Less than this is not worth another thread.
 const PART_BYTES: usize = 256 << 10;
 /// How often somebody asks whether to stop.
@@ -64,7 +62,7 @@ impl Context<'_> {
     /// How many bytes to read at a time: more where each read may call a function of Python's.
     pub fn read_bytes(&self) -> usize {
         let calls = self.normalizer.is_some_and(Normalizer::has_function);
-        if calls { 8 * READ_BYTES } else { READ_BYTES }
+        if calls { 4 * READ_BYTES } else { READ_BYTES }
     }
 
     /// An error, now and then, if somebody wants it to stop.

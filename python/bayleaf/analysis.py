@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, cast, get_args
 
 from bayleaf.languages import language, lemmatizer, lemmatizer_name, stemmer, stemmer_name, stop_words
 
@@ -260,11 +260,14 @@ def _without_stops(
 _WORD_OR_NONE = {str, type(None)}
 
 
-def _checked_function(function: WordFunction) -> Callable[[Iterable[str | None]], list[str | None]]:
+def _checked_function(function: WordFunction) -> Callable[[Sequence[str | None]], list[str | None]]:
     """The user's function on many words, none of them dropped or empty, and its answers looked at."""
 
-    def apply(words: Iterable[str | None]) -> list[str | None]:
-        answers = [function(word) if word else None for word in words]
+    def apply(words: Sequence[str | None]) -> list[str | None]:
+        if all(words):
+            answers = [*map(function, cast(Sequence[str], words))]
+        else:
+            answers = [function(word) if word else None for word in words]
         if not {*map(type, answers)} <= _WORD_OR_NONE:
             for wrong in _not_strings(answer for answer in answers if answer is not None):
                 name = function_name(function)
