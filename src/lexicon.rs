@@ -293,9 +293,17 @@ pub struct Forms {
     /// For forms that stand for several terms: where their nodes end in `nodes`.
     pub ends: Vec<u32>,
     pub nodes: Vec<u32>,
+    /// Whether a form was ever dropped.
+    pub drops: bool,
 }
 
 impl Forms {
+    /// Say what has become of a form.
+    pub fn resolve(&mut self, key: &Key, bytes: &[u8], node: u32) {
+        self.drops |= node == DROPPED;
+        self.table.set(key, bytes, node);
+    }
+
     pub fn expansion(&self, form: u32) -> &[u32] {
         let form = form as usize;
         let start = if form == 0 { 0 } else { self.ends[form - 1] as usize };

@@ -13,6 +13,8 @@ pub trait Numbering {
     fn form(&mut self, key: &Key, bytes: &[u8], new: u32) -> u32;
     /// Say what has become of a form.
     fn resolve(&mut self, key: &Key, bytes: &[u8], node: u32);
+    /// Whether a form was ever dropped.
+    fn drops(&self) -> bool;
     /// Forget what became of the forms, because they could not be decided.
     fn forget_forms(&mut self);
     /// Keep the terms that a form stands for.
@@ -47,7 +49,10 @@ impl Numbering for Lexicon {
         self.forms.table.find_or_insert(key, bytes, || new)
     }
     fn resolve(&mut self, key: &Key, bytes: &[u8], node: u32) {
-        self.forms.table.set(key, bytes, node);
+        self.forms.resolve(key, bytes, node);
+    }
+    fn drops(&self) -> bool {
+        self.forms.drops
     }
     fn forget_forms(&mut self) {
         self.forms = Forms::default();
@@ -127,7 +132,10 @@ impl Numbering for Frozen<'_> {
         }
     }
     fn resolve(&mut self, key: &Key, bytes: &[u8], node: u32) {
-        self.new.table.set(key, bytes, node);
+        self.new.resolve(key, bytes, node);
+    }
+    fn drops(&self) -> bool {
+        self.lexicon.forms.drops || self.new.drops
     }
     fn forget_forms(&mut self) {
         self.new = Forms::default();

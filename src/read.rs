@@ -214,7 +214,9 @@ impl Reader {
             self.numbers[at as usize] = self.new.nodes[form as usize];
         }
         self.restore_verbatim(numbering);
-        self.close_gaps();
+        if numbering.drops() {
+            self.close_gaps();
+        }
         Ok(())
     }
 
