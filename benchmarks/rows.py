@@ -288,6 +288,20 @@ def learn_stemmed(bench: Bench) -> Duel:
     return race_to_learn(source, stemmed, plain, bench.rounds(5, 9))
 
 
+@row(
+    "learn-function",
+    "a function of Python's for each word while learning imdb",
+    "plain learning",
+    at_most(1.3, 1.1),
+    group="text",
+)
+def learn_function(bench: Bench) -> Duel:
+    """bayleaf on both sides; the function is called once for each surface form."""
+    source = bench.source("imdb.train")
+    plain = partial(learning, OUR_WORDS, source.read())
+    return race_to_learn(source, partial(bayleaf, "words", normalizer=str.casefold), plain, bench.rounds(5, 9))
+
+
 # peers without a bar, for the record
 
 

@@ -272,7 +272,7 @@ def _checked_function(function: WordFunction) -> Callable[[Sequence[str | None]]
             for wrong in _not_strings(answer for answer in answers if answer is not None):
                 name = function_name(function)
                 raise TypeError(f"{name} must return a word, or None to drop it, but returned {wrong!r}.")
-        return [answer or None for answer in answers] if "" in answers else answers
+        return answers if all(answers) else [answer or None for answer in answers]
 
     return apply
 
