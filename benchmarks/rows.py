@@ -299,7 +299,9 @@ def learn_function(bench: Bench) -> Duel:
     """bayleaf on both sides; the function is called once for each surface form."""
     source = bench.source("imdb.train")
     plain = partial(learning, OUR_WORDS, source.read())
-    return race_to_learn(source, partial(bayleaf, "words", normalizer=str.casefold), plain, bench.rounds(5, 9))
+    return race_to_learn(
+        source, partial(bayleaf, "words", normalizer=str.casefold), plain, bench.rounds(5, 9)
+    )
 
 
 # peers without a bar, for the record
