@@ -95,34 +95,56 @@ fn require(holds: bool, otherwise: &'static str) -> Result<(), Damaged> {
 impl Stored<'_> {
     /// The lexicon of the tally that wrote these arrays, if one can have written all of them.
     pub fn lexicon(&self) -> Result<Lexicon, Damaged> {
-        let lexicon = self.words_and_pairs()?;
-        self.check(lexicon.nodes)?;
-        Ok(lexicon)
-    }
-
-    fn words_and_pairs(&self) -> Result<Lexicon, Damaged> {
         let words = self.word_ends.len();
         let (pairs, half) = self.pairs.as_chunks::<2>();
         require(half.is_empty(), "half an n-gram is missing")?;
         require(words + pairs.len() < (1 << 31) - 1, "there are too many terms")?;
-        let mut terms = FormTable::with_capacity(words);
+        let (first, nodes) = (words as u32, (words + pairs.len()) as u32);
+        self.check(nodes)?;
+        let terms = self.words()?;
+        require(pairs.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
+        let known = (first..).zip(pairs).all(|(node, &[left, right])| left < node && right < first);
+        require(known, "an n-gram names a word that is not there")?;
+        Ok(Lexicon { terms, pairs: PairTable::numbered(pairs, first), nodes, ..Lexicon::default() })
+    }
+
+    /// The words. First in, frequent ones get the slots where one looks first; in the order of the file, a model
+    /// that was loaded answered more slowly than the one that was saved.
+    fn words(&self) -> Result<FormTable, Damaged> {
+        let mut words: Vec<&[u8]> = Vec::with_capacity(self.word_ends.len());
         let mut start = 0;
-        let mut previous: Option<&[u8]> = None;
-        for (node, end) in self.word_ends.iter().enumerate() {
+        for end in self.word_ends.iter() {
             require(start <= end && end <= self.words.len() as u64, "the words are cut in the wrong places")?;
-            let word = &self.words[start as usize..end as usize];
-            require(previous.is_none_or(|previous| previous < word), "the words are not in order")?;
-            terms.find_or_insert(&Key::of(word), word, || node as u32);
-            previous = Some(word);
+            words.push(&self.words[start as usize..end as usize]);
             start = end;
         }
         require(start == self.words.len() as u64, "there is text behind the last word")?;
-        require(pairs.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
-        let first = words as u32;
-        let known = (first..).zip(pairs).all(|(node, &[left, right])| left < node && right < first);
-        require(known, "an n-gram names a word that is not there")?;
-        let nodes = first + pairs.len() as u32;
-        Ok(Lexicon { terms, pairs: PairTable::numbered(pairs, first), nodes, ..Lexicon::default() })
+        require(words.is_sorted_by(|a, b| a < b), "the words are not in order")?;
+        let totals = self.word_totals();
+        let mean = totals.iter().sum::<u64>() / (totals.len() as u64).max(1);
+        let mut table = FormTable::with_capacity(words.len());
+        for early in [true, false] {
+            for (node, word) in words.iter().enumerate().filter(|&(node, _)| (totals[node] > mean) == early) {
+                table.find_or_insert(&Key::of(word), word, || node as u32);
+            }
+        }
+        Ok(table)
+    }
+
+    /// How often each word occurs by itself, of arrays that were checked.
+    fn word_totals(&self) -> Vec<u64> {
+        let words = self.word_ends.len();
+        let terms = self.terms.partition_point(|&node| (node as usize) < words);
+        let mut totals = vec![0; words];
+        let mut start = 0;
+        for end in self.class_ends.iter() {
+            let cells = &self.term[start..end as usize];
+            for i in start..start + cells.partition_point(|&term| (term as usize) < terms) {
+                totals[self.terms[self.term[i] as usize] as usize] += self.occurrences.get(i);
+            }
+            start = end as usize;
+        }
+        totals
     }
 
     fn check(&self, nodes: u32) -> Result<(), Damaged> {
