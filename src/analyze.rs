@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use crate::characters::{CharacterSet, lower_into, spaceless, word_characters};
+use crate::characters::{CharacterSet, lower_alone, lower_into, spaceless, word_characters};
+use crate::spans::push_spans;
 
 pub const BLOCK: usize = 64;
 /// Zero bytes behind every document, so that 16 bytes can be loaded at any token's start.
@@ -61,14 +62,14 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Token borders are 32-bit numbers.
+/// Places of tokens are 32-bit numbers.
 pub const MAX_BYTES: usize = 1 << 31;
 
-/// The lower-cased text of some documents and the borders of their tokens: where each begins, where it ends.
+/// The lower-cased text of some documents and the places of their tokens: where each begins, where it ends.
 #[derive(Default)]
 pub struct Tokens {
     pub text: Vec<u8>,
-    pub(crate) borders: Vec<u32>,
+    pub(crate) spans: Vec<[u32; 2]>,
     pub(crate) masks: Vec<Mask>,
     lowered: Vec<u8>,
     /// The tokens, by number, that are not to be normalized.
@@ -78,25 +79,25 @@ pub struct Tokens {
 /// One bit a byte of a block: is it part of a word (ASCII only), is it outside ASCII?
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Mask {
-    word: u64,
+    pub(crate) word: u64,
     high: u64,
 }
 
 impl Tokens {
     pub fn clear(&mut self) {
         self.text.clear();
-        self.borders.clear();
+        self.spans.clear();
         self.verbatim.clear();
     }
 
     pub fn len(&self) -> usize {
-        self.borders.len() / 2
+        self.spans.len()
     }
 
     /// Start and end of each token; 16 bytes can be read at every start.
     #[inline]
     pub fn spans(&self) -> &[[u32; 2]] {
-        self.borders.as_chunks().0
+        &self.spans
     }
 
     /// The numbers of the tokens that are not to be normalized, in order.
@@ -121,7 +122,7 @@ impl Tokens {
             return Ok(false);
         }
         let source = checked(source, trusted)?;
-        if lower {
+        if lower && !self.lower_in_place(begin) {
             let mut lowered = std::mem::take(&mut self.lowered);
             lowered.clear();
             lower_into(source, &mut lowered, None);
@@ -145,15 +146,29 @@ impl Tokens {
         high
     }
 
+    /// Lower-case the letters outside ASCII, unless one of them changes its length or depends on its neighbors.
+    fn lower_in_place(&mut self, begin: usize) -> bool {
+        for (block, mask) in self.masks.iter().enumerate() {
+            for at in ones(mask.high).map(|bit| begin + block * BLOCK + bit) {
+                let Some((character, width)) = decode(&self.text[at..]) else { continue };
+                match lower_alone(character) {
+                    Some(lower) if lower == character => {}
+                    Some(lower) if lower.len_utf8() == width => {
+                        lower.encode_utf8(&mut self.text[at..at + width]);
+                    }
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
     /// Mark the letters outside ASCII. True if asked to look for those of scripts without spaces, and one is there.
     fn mark_beyond_ascii(&mut self, begin: usize, words: &CharacterSet, look: bool) -> bool {
         let spaceless = spaceless();
         let mut found = false;
         for block in 0..self.masks.len() {
-            let mut high = self.masks[block].high;
-            while high != 0 {
-                let at = block * BLOCK + high.trailing_zeros() as usize;
-                high &= high - 1;
+            for at in ones(self.masks[block].high).map(|bit| block * BLOCK + bit) {
                 let Some((character, width)) = decode(&self.text[begin + at..]) else { continue };
                 if words.contains(character) {
                     found |= look && spaceless.contains(character);
@@ -168,11 +183,8 @@ impl Tokens {
 
     fn emit(&mut self, begin: usize, rules: &WordRules, beyond_ascii: bool) -> Result<(), TextError> {
         self.check_room(begin)?;
-        let first = self.borders.len();
-        let full = push_borders(&self.masks, begin as u32, &mut self.borders);
-        if self.borders.len() % 2 == 1 {
-            self.borders.push((self.text.len() - PAD) as u32);
-        }
+        let first = self.spans.len();
+        let full = push_spans(&self.masks, begin as u32, (self.text.len() - PAD) as u32, &mut self.spans);
         // A word of two blocks or more fills one of them.
         let overlong = rules.max_bytes < self.text.len() - begin && (full || rules.max_bytes < 2 * BLOCK);
         if rules.min_length > 1 || rules.max_length < usize::MAX || overlong {
@@ -188,14 +200,14 @@ impl Tokens {
 
     pub(crate) fn keep_lengths(&mut self, first: usize, rules: &WordRules, beyond_ascii: bool) {
         let mut kept = first;
-        for i in (first..self.borders.len()).step_by(2) {
-            let (start, end) = (self.borders[i], self.borders[i + 1]);
+        for i in first..self.spans.len() {
+            let [start, end] = self.spans[i];
             if rules.allow(&self.text[start as usize..end as usize], beyond_ascii) {
-                (self.borders[kept], self.borders[kept + 1]) = (start, end);
-                kept += 2;
+                self.spans[kept] = [start, end];
+                kept += 1;
             }
         }
-        self.borders.truncate(kept);
+        self.spans.truncate(kept);
     }
 }
 
@@ -220,6 +232,15 @@ fn characters_in(token: &[u8]) -> usize {
     token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
 
+/// The places of the ones.
+fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u64::BITS).then_some(place as usize)
+    })
+}
+
 /// The character at the head of valid UTF-8; nothing for a continuation byte.
 #[inline]
 fn decode(bytes: &[u8]) -> Option<(char, usize)> {
@@ -231,47 +252,6 @@ fn decode(bytes: &[u8]) -> Option<(char, usize)> {
         _ => return None,
     };
     char::from_u32(code).map(|character| (character, width))
-}
-
-/// Where runs of ones begin and end, as positions from `begin`. True if a whole block is ones.
-pub(crate) fn push_borders(masks: &[Mask], begin: u32, borders: &mut Vec<u32>) -> bool {
-    let mut carry = 0;
-    let mut base = begin;
-    let mut full = false;
-    for mask in masks {
-        let word = mask.word;
-        full |= word == u64::MAX;
-        push_bits(word ^ (word << 1 | carry), base, borders);
-        carry = word >> 63;
-        base += BLOCK as u32;
-    }
-    full
-}
-
-/// Append the positions of the ones. Eight are written at a time, whether there are as many or not: a loop that
-/// ends exactly at the last one is mispredicted in every block.
-#[inline(always)]
-fn push_bits(mut bits: u64, base: u32, out: &mut Vec<u32>) {
-    const STEP: usize = 8;
-    let count = bits.count_ones() as usize;
-    let length = out.len();
-    if out.capacity() - length < BLOCK + STEP {
-        out.reserve(BLOCK * 64);
-    }
-    // SAFETY: at most 64 + 8 numbers are written into what is reserved, and the length grows only over those that
-    // stand for a one.
-    unsafe {
-        let mut at = out.as_mut_ptr().add(length);
-        let end = at.add(count);
-        while at < end {
-            for step in 0..STEP {
-                at.add(step).write(base.wrapping_add(bits.trailing_zeros()));
-                bits &= bits.wrapping_sub(1);
-            }
-            at = at.add(STEP);
-        }
-        out.set_len(length + count);
-    }
 }
 
 /// Copy `source` to `out` (a whole number of blocks), lower-casing ASCII if asked, and classify its bytes.

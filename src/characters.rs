@@ -86,13 +86,20 @@ fn lower_sigma(before: &str, after: &str) -> char {
     if starts_word && !goes_on { 'ς' } else { 'σ' }
 }
 
+/// How many bytes at the head are ASCII.
+fn ascii_run(bytes: &[u8]) -> usize {
+    const STEP: usize = 32;
+    let steps = bytes.as_chunks::<STEP>().0.iter().take_while(|step| step.is_ascii()).count();
+    let rest = &bytes[steps * STEP..];
+    steps * STEP + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
+}
+
 /// Append the lower case of `source`, as Python's `str.lower`; `origin` receives, for every byte written, the
 /// byte of `source` where its character begins.
 pub fn lower_into(source: &str, out: &mut Vec<u8>, mut origin: Option<&mut Vec<u32>>) {
     let mut at = 0;
     while at < source.len() {
-        let ascii = source.as_bytes()[at..].iter().position(|byte| !byte.is_ascii());
-        let run = at..ascii.map_or(source.len(), |length| at + length);
+        let run = at..at + ascii_run(&source.as_bytes()[at..]);
         out.extend(source.as_bytes()[run.clone()].iter().map(u8::to_ascii_lowercase));
         if let Some(origin) = origin.as_deref_mut() {
             origin.extend(run.start as u32..run.end as u32);
@@ -107,6 +114,12 @@ pub fn lower_into(source: &str, out: &mut Vec<u8>, mut origin: Option<&mut Vec<u
             at += character.len_utf8();
         }
     }
+}
+
+/// The lower case of a character that is one character and does not depend on its neighbors.
+pub fn lower_alone(character: char) -> Option<char> {
+    let mut lower = character.to_lowercase();
+    lower.next().filter(|_| lower.next().is_none() && character != 'Σ')
 }
 
 fn lower_character(source: &str, at: usize, character: char, out: &mut Vec<u8>) {

@@ -1,7 +1,6 @@
 //! What is counted of one class: cells of integers, kept sorted, and the accumulators that fill them.
 
-use crate::lexicon::prefetch;
-use crate::memory::extend;
+use crate::memory::{extend, prefetch};
 
 /// What is known of one term in one class. Sums of tf/length are kept in units of 2^-64, so that they can be
 /// subtracted without a trace; with at most 2^32 documents a class no sum can overflow.
@@ -112,7 +111,7 @@ struct Slot {
 }
 
 /// How many terms ahead their accumulators are fetched from memory.
-const AHEAD: usize = 12;
+const AHEAD: usize = 24;
 
 /// One accumulator a term, for one class at a time.
 #[derive(Default)]
@@ -129,7 +128,7 @@ impl Counter {
         extend(&mut self.slots, terms, Slot::default());
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn count(&mut self, terms: &[u32]) {
         self.documents += 1;
         if self.stamp == u32::MAX {
@@ -141,20 +140,24 @@ impl Counter {
             return;
         }
         let share = (1u128 << 64) / terms.len() as u128;
-        for (i, &term) in terms.iter().enumerate() {
-            if let Some(&ahead) = terms.get(i + AHEAD) {
-                prefetch(&self.slots, ahead as usize);
-            }
-            let slot = &mut self.slots[term as usize];
+        let (stamp, slots, touched) = (self.stamp, &mut self.slots[..], &mut self.touched);
+        let mut count = |slots: &mut [Slot], term: u32| {
+            let slot = &mut slots[term as usize];
             if slot.documents == 0 {
-                self.touched.push(term);
+                touched.push(term);
             }
             slot.occurrences += 1;
             slot.shares += share;
             // Whether a term is new in its document cannot be predicted, so nothing branches on it.
-            slot.documents += u32::from(slot.stamp != self.stamp);
-            slot.stamp = self.stamp;
+            slot.documents += u32::from(slot.stamp != stamp);
+            slot.stamp = stamp;
+        };
+        let (first, last) = terms.split_at(terms.len().saturating_sub(AHEAD));
+        for (&term, &ahead) in first.iter().zip(&terms[terms.len() - first.len()..]) {
+            prefetch(slots, ahead as usize);
+            count(slots, term);
         }
+        last.iter().for_each(|&term| count(slots, term));
     }
 
     /// Give away what was counted, sorted by term, and start anew.

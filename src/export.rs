@@ -62,7 +62,7 @@ fn counted(nodes: usize, classes: &mut [ClassCounts]) -> Vec<bool> {
 fn rank_nodes(lexicon: &Lexicon, live: &[bool], arrays: &mut Arrays) -> Vec<u32> {
     let mut text = Vec::new();
     let mut words: Vec<(usize, usize, u32)> = Vec::new();
-    lexicon.terms.for_each(|bytes, node| {
+    lexicon.forms.table.for_each(|bytes, node| {
         if live[node as usize] {
             words.push((text.len(), text.len() + bytes.len(), node));
             text.extend_from_slice(bytes);

@@ -1,9 +1,10 @@
 //! N-grams of letters and of bytes.
 
 use crate::characters::{is_space, lower_into};
-use crate::lexicon::{Key, Seed, WAITING};
+use crate::forms::Key;
+use crate::lexicon::WAITING;
+use crate::lookup::Stretches;
 use crate::numbering::Numbering;
-use crate::read::BATCH;
 
 /// Words longer than this are not remembered: languages without spaces would fill the memory with sentences.
 const REMEMBERED: usize = 32;
@@ -15,20 +16,9 @@ pub fn byte_grams<N: Numbering>(
     numbering: &mut N,
     numbers: &mut Vec<u32>,
 ) {
-    let seed = Seed::get();
-    let mut keys = [Key::default(); BATCH];
     for length in shortest..=longest.min(bytes.len()) {
-        let windows = bytes.len() - length + 1;
-        for first in (0..windows).step_by(BATCH) {
-            let last = (first + BATCH).min(windows);
-            for (key, start) in keys.iter_mut().zip(first..last) {
-                *key = Key::padded(bytes, start, start + length, seed);
-                numbering.prefetch(key);
-            }
-            for (key, start) in keys.iter().zip(first..last) {
-                numbers.push(numbering.term(key, &bytes[start..start + length]));
-            }
-        }
+        let span = |start: usize| (start, start + length);
+        Stretches { text: bytes, count: bytes.len() - length + 1, span }.terms(numbering, numbers);
     }
 }
 
@@ -70,14 +60,14 @@ impl Letters {
                 continue;
             }
             let key = Key::of(word.as_bytes());
-            let form = numbering.form(&key, word.as_bytes(), WAITING);
+            let form = numbering.form(&key, || word.as_bytes(), WAITING);
             if form != WAITING {
                 numbers.extend_from_slice(numbering.expansion(form));
                 continue;
             }
             self.expand(word, shortest, longest, numbering);
             numbers.extend_from_slice(&self.expansion);
-            numbering.remember(&key, word.as_bytes(), &self.expansion);
+            numbering.remember(&key, || word.as_bytes(), &self.expansion);
         }
         self.text = text;
     }
@@ -95,7 +85,7 @@ impl Letters {
             if length >= self.borders.len() - 1 {
                 // The word is no longer than the n-gram: it counts once, whole, and longer ones do not exist.
                 if length >= self.borders.len() {
-                    expansion.push(numbering.term(&Key::of(&self.word), &self.word));
+                    expansion.push(numbering.term(&Key::of(&self.word), || &self.word));
                 }
                 break;
             }
@@ -157,16 +147,6 @@ fn grams_of_length<N: Numbering>(
     if length >= borders.len() {
         return;
     }
-    let seed = Seed::get();
-    let mut keys = [Key::default(); BATCH];
-    let (starts, ends) = (&borders[..borders.len() - length], &borders[length..]);
-    for (starts, ends) in starts.chunks(BATCH).zip(ends.chunks(BATCH)) {
-        for ((key, &start), &end) in keys.iter_mut().zip(starts).zip(ends) {
-            *key = Key::padded(text, start, end, seed);
-            numbering.prefetch(key);
-        }
-        for ((key, &start), &end) in keys.iter().zip(starts).zip(ends) {
-            numbers.push(numbering.term(key, &text[start..end]));
-        }
-    }
+    let span = |i: usize| (borders[i], borders[i + length]);
+    Stretches { text, count: borders.len() - length, span }.terms(numbering, numbers);
 }

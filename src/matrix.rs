@@ -72,7 +72,7 @@ impl Lexicon {
     /// The name of every node: its bytes, or its words with spaces between them.
     fn names(&self) -> Vec<Vec<u8>> {
         let mut names = vec![Vec::new(); self.nodes as usize];
-        self.terms.for_each(|bytes, node| names[node as usize] = bytes.to_vec());
+        self.forms.table.for_each(|bytes, node| names[node as usize] = bytes.to_vec());
         for (node, pair) in self.pairs_by_node().into_iter().enumerate() {
             if let Some((left, right)) = pair {
                 names[node] = [&names[left as usize][..], b" ", &names[right as usize][..]].concat();

@@ -1,4 +1,5 @@
-//! Large tables in large pages: without them, every second access to a table of pairs waits for the address first.
+//! What is told to the memory: tables in large pages (without them, every second access to a table of pairs waits for
+//! the address first), and what will be needed soon.
 
 /// From this size on it pays (measured: words and bigrams are learned a quarter faster, words alone as before).
 const LARGE: usize = 4 << 20;
@@ -45,4 +46,31 @@ fn advise<T>(table: &Vec<T>) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (table, LARGE);
+}
+
+/// Ask for an element that will be needed soon.
+#[inline(always)]
+pub fn prefetch<T>(elements: &[T], at: usize) {
+    prefetch_address(elements.as_ptr().wrapping_add(at).cast());
+}
+
+/// Ask for all of some elements.
+#[inline(always)]
+pub fn prefetch_all<T>(elements: &[T]) {
+    const LINE: usize = 64;
+    for at in (0..size_of_val(elements)).step_by(LINE) {
+        prefetch_address(elements.as_ptr().cast::<u8>().wrapping_add(at));
+    }
+}
+
+#[inline(always)]
+fn prefetch_address(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing; any address is allowed.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }

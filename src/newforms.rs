@@ -3,7 +3,8 @@
 
 use std::error::Error;
 
-use crate::lexicon::{DROPPED, Key, WAITING};
+use crate::forms::Key;
+use crate::lexicon::{DROPPED, WAITING};
 use crate::normalize::{Form, Normalizer, WordList};
 use crate::numbering::Numbering;
 
@@ -21,8 +22,8 @@ pub struct NewForms {
 /// A form, and where it stands in the text.
 pub struct Waiting {
     key: Key,
-    start: u32,
-    end: u32,
+    start: usize,
+    end: usize,
 }
 
 impl NewForms {
@@ -34,7 +35,7 @@ impl NewForms {
 
     /// A token whose form has the number of a waiting one: the next number if it is new.
     #[cold]
-    pub fn meet(&mut self, number: u32, token: u32, key: Key, start: u32, end: u32) {
+    pub fn meet(&mut self, number: u32, token: u32, key: Key, (start, end): (usize, usize)) {
         if number == WAITING | self.forms.len() as u32 {
             self.forms.push(Waiting { key, start, end });
         }
@@ -51,24 +52,23 @@ impl NewForms {
         if self.forms.is_empty() {
             return Ok(());
         }
-        let bytes = |form: &Waiting| &text[form.start as usize..form.end as usize];
-        let forms = self
-            .forms
-            .iter()
-            .map(|form| Form { key: form.key, text: std::str::from_utf8(bytes(form)).unwrap_or_default() });
+        let bytes = |form: &Waiting| &text[form.start..form.end];
+        // SAFETY: tokens are cut between the characters of texts that are UTF-8.
+        let text = |form: &Waiting| unsafe { std::str::from_utf8_unchecked(bytes(form)) };
+        let forms = self.forms.iter().map(|form| Form { key: form.key, text: text(form) });
         normalizer.normalize(forms, &mut self.words)?;
         self.keys.clear();
         for (form, word) in self.forms.iter().zip(self.words.iter()) {
             let key = word.map(|word| form.key_of(word.as_bytes(), bytes(form)));
-            key.iter().for_each(|key| numbering.prefetch(key));
+            key.iter().for_each(|key| numbering.known().prefetch(key));
             self.keys.push(key);
         }
         for ((form, word), key) in self.forms.iter().zip(self.words.iter()).zip(&self.keys) {
             let node = match (word, key) {
-                (Some(word), Some(key)) => numbering.term(key, word.as_bytes()),
+                (Some(word), Some(key)) => numbering.term(key, || word.as_bytes()),
                 _ => DROPPED,
             };
-            numbering.resolve(&form.key, bytes(form), node);
+            numbering.resolve(&form.key, || bytes(form), node);
             self.nodes.push(node);
         }
         Ok(())

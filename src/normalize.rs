@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use crate::lexicon::{FormTable, Key};
+use crate::forms::{FormTable, Key, Role};
 use crate::porter::Porter;
 
 /// Words in one piece of memory; a word may be missing, and an empty one counts as missing.
@@ -70,7 +70,7 @@ impl Normalizer {
     ) -> Self {
         let mut table = FormTable::default();
         for stop in stops {
-            table.find_or_insert(&Key::of(stop.as_bytes()), stop.as_bytes(), || 0);
+            table.find_or_insert(&Key::of(stop.as_bytes()), || stop.as_bytes(), Role::Form, || 0);
         }
         Self { stops: table, porter, function }
     }
@@ -85,7 +85,7 @@ impl Normalizer {
     }
 
     fn is_stop(&self, form: &Form) -> bool {
-        self.stops.find(&form.key, form.text.as_bytes()).is_some()
+        self.stops.find(&form.key, || form.text.as_bytes(), Role::Form).is_some()
     }
 
     /// What becomes of each form, in their order.

@@ -1,43 +1,40 @@
 //! Where the terms of a text get their numbers, while learning and while scoring.
 
-use crate::lexicon::{Forms, Key, Lexicon, UNKNOWN};
+use crate::forms::{FormTable, Key, Role, UNKNOWN};
+use crate::lexicon::{Forms, Lexicon};
 
 /// A lexicon that grows, or a frozen one in which new terms stay unknown.
 pub trait Numbering {
-    fn prefetch(&self, key: &Key);
-    fn prefetch_form(&self, key: &Key);
+    /// The terms and forms that are known.
+    fn known(&self) -> &FormTable;
     fn prefetch_pair(&self, left: u32, right: u32);
-    fn term(&mut self, key: &Key, bytes: &[u8]) -> u32;
+    fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32;
     fn pair(&mut self, left: u32, right: u32) -> u32;
     /// What is known of a form, or the number `new` for one that has not been met.
-    fn form(&mut self, key: &Key, bytes: &[u8], new: u32) -> u32;
+    fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32;
     /// Say what has become of a form.
-    fn resolve(&mut self, key: &Key, bytes: &[u8], node: u32);
+    fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32);
     /// Whether a form was ever dropped.
     fn drops(&self) -> bool;
     /// Forget what became of the forms, because they could not be decided.
     fn forget_forms(&mut self);
     /// Keep the terms that a form stands for.
-    fn remember(&mut self, key: &Key, bytes: &[u8], nodes: &[u32]);
+    fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]);
     fn expansion(&self, form: u32) -> &[u32];
     fn is_full(&self) -> bool;
 }
 
 impl Numbering for Lexicon {
     #[inline(always)]
-    fn prefetch(&self, key: &Key) {
-        self.terms.prefetch(key);
-    }
-    #[inline(always)]
-    fn prefetch_form(&self, key: &Key) {
-        self.forms.table.prefetch(key);
+    fn known(&self) -> &FormTable {
+        &self.forms.table
     }
     #[inline(always)]
     fn prefetch_pair(&self, left: u32, right: u32) {
         self.pairs.prefetch(left, right);
     }
     #[inline(always)]
-    fn term(&mut self, key: &Key, bytes: &[u8]) -> u32 {
+    fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32 {
         Lexicon::term(self, key, bytes)
     }
     #[inline(always)]
@@ -45,21 +42,21 @@ impl Numbering for Lexicon {
         Lexicon::pair(self, left, right)
     }
     #[inline(always)]
-    fn form(&mut self, key: &Key, bytes: &[u8], new: u32) -> u32 {
-        self.forms.table.find_or_insert(key, bytes, || new)
+    fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32 {
+        self.forms.table.find_or_insert(key, bytes, Role::Form, || new)
     }
-    fn resolve(&mut self, key: &Key, bytes: &[u8], node: u32) {
+    fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32) {
         self.forms.resolve(key, bytes, node);
     }
     fn drops(&self) -> bool {
         self.forms.drops
     }
     fn forget_forms(&mut self) {
-        self.forms = Forms::default();
+        self.forms.table.forget_forms();
     }
-    fn remember(&mut self, key: &Key, bytes: &[u8], nodes: &[u32]) {
+    fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]) {
         let form = self.forms.remember(nodes);
-        self.forms.table.set(key, bytes, form);
+        self.forms.table.set(key, bytes, Role::Form, form);
     }
     #[inline(always)]
     fn expansion(&self, form: u32) -> &[u32] {
@@ -97,20 +94,16 @@ impl<'a> Frozen<'a> {
 
 impl Numbering for Frozen<'_> {
     #[inline(always)]
-    fn prefetch(&self, key: &Key) {
-        self.lexicon.terms.prefetch(key);
-    }
-    #[inline(always)]
-    fn prefetch_form(&self, key: &Key) {
-        self.lexicon.forms.table.prefetch(key);
+    fn known(&self) -> &FormTable {
+        &self.lexicon.forms.table
     }
     #[inline(always)]
     fn prefetch_pair(&self, left: u32, right: u32) {
         self.lexicon.pairs.prefetch(left, right);
     }
     #[inline(always)]
-    fn term(&mut self, key: &Key, bytes: &[u8]) -> u32 {
-        match (self.lexicon.terms.find(key, bytes), &mut self.unknown) {
+    fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32 {
+        match (self.lexicon.forms.table.find(key, &bytes, Role::Term), &mut self.unknown) {
             (Some(node), _) => node,
             (None, Some(unknown)) => self.lexicon.nodes + unknown.term(key, bytes),
             (None, None) => UNKNOWN,
@@ -125,13 +118,13 @@ impl Numbering for Frozen<'_> {
         }
     }
     #[inline(always)]
-    fn form(&mut self, key: &Key, bytes: &[u8], new: u32) -> u32 {
-        match self.lexicon.forms.table.find(key, bytes) {
+    fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32 {
+        match self.lexicon.forms.table.find(key, &bytes, Role::Form) {
             Some(value) => value,
-            None => self.new.table.find_or_insert(key, bytes, || new),
+            None => self.new.table.find_or_insert(key, bytes, Role::Form, || new),
         }
     }
-    fn resolve(&mut self, key: &Key, bytes: &[u8], node: u32) {
+    fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32) {
         self.new.resolve(key, bytes, node);
     }
     fn drops(&self) -> bool {
@@ -140,9 +133,9 @@ impl Numbering for Frozen<'_> {
     fn forget_forms(&mut self) {
         self.new = Forms::default();
     }
-    fn remember(&mut self, key: &Key, bytes: &[u8], nodes: &[u32]) {
+    fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]) {
         let form = self.new.remember(nodes);
-        self.new.table.set(key, bytes, self.known_forms + form);
+        self.new.table.set(key, bytes, Role::Form, self.known_forms + form);
     }
     #[inline(always)]
     fn expansion(&self, form: u32) -> &[u32] {

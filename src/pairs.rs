@@ -1,7 +1,7 @@
 //! N-grams as pairs of numbers.
 
-use crate::lexicon::{EMPTY, Seed, fold, prefetch};
-use crate::memory::filled;
+use crate::forms::{Seed, fold};
+use crate::memory::{filled, prefetch};
 
 #[derive(Clone, Copy)]
 struct PairSlot {
@@ -13,6 +13,7 @@ struct PairSlot {
 /// A table of pairs is filled in this many parts.
 const PARTS: usize = 128;
 
+const EMPTY: u32 = u32::MAX;
 const EMPTY_PAIR: PairSlot = PairSlot { left: 0, right: 0, value: EMPTY };
 
 /// Pairs of numbers to numbers: an n-gram is the pair of its first n-1 words, as one number, and its last.

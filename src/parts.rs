@@ -3,7 +3,7 @@
 use crate::analyze::{Tokens, checked};
 use crate::characters::{is_space, lower_into};
 use crate::cut::{Cut, Tokenizer};
-use crate::lexicon::{Key, UNKNOWN};
+use crate::forms::{Key, UNKNOWN};
 use crate::normalize::{self, Normalizer, WordList};
 use crate::numbering::Numbering;
 use crate::read::{Analysis, Document, GAP, Grams, ReadError};
@@ -55,7 +55,7 @@ fn part<N: Numbering>(
     numbering: &mut N,
 ) -> Part {
     let term = text[from..to].to_vec();
-    let node = numbering.term(&Key::of(&term), &term);
+    let node = numbering.term(&Key::of(&term), || &term);
     Part { term, node, start, end }
 }
 
@@ -70,7 +70,7 @@ fn word_parts<N: Numbering>(
         let forms = forms_of(&text[piece.range.clone()], cut, piece.kept)?;
         let normalizer = normalizer.filter(|_| !piece.kept);
         for (word, [start, end]) in normalized(forms, normalizer)? {
-            let node = numbering.term(&Key::of(word.as_bytes()), word.as_bytes());
+            let node = numbering.term(&Key::of(word.as_bytes()), || word.as_bytes());
             let (start, end) = (piece.range.start + start, piece.range.start + end);
             parts.push(Part { term: word.into_bytes(), node, start, end });
         }
@@ -124,7 +124,7 @@ fn join<N: Numbering>(words: &[Part], wanted: &Grams, numbering: &mut N) -> Vec<
             all.extend_from_slice(&previous);
         }
     }
-    let gap = if wanted.sparse > 1 { numbering.term(&Key::of(GAP), GAP) } else { UNKNOWN };
+    let gap = if wanted.sparse > 1 { numbering.term(&Key::of(GAP), || GAP) } else { UNKNOWN };
     for distance in wanted.distances() {
         for (first, second) in words.iter().zip(words.iter().skip(distance)) {
             let skipped = Part { term: b"_".to_vec(), node: gap, ..first.clone() };

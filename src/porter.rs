@@ -11,6 +11,9 @@ const CONSONANT_Y: u8 = 0xFE;
 #[derive(Default)]
 pub struct Porter {
     word: Vec<u8>,
+    /// One bit a letter: is it a vowel?
+    vowels: Vec<u64>,
+    first_vowel: usize,
     /// Whether some byte of the word stands for another character.
     disguised: bool,
     /// Where what follows the first (second) vowel-consonant sequence begins.
@@ -30,8 +33,9 @@ impl Porter {
         self.replace_longest(third_step, self.first);
         self.replace_longest(fourth_step, self.second);
         self.final_e_and_l();
-        if let (false, Ok(stem)) = (self.disguised, std::str::from_utf8(&self.word)) {
-            return out.push_str(stem);
+        if !self.disguised {
+            // SAFETY: the word was ASCII, and so is all that was put in the places of its endings.
+            return out.push_str(unsafe { std::str::from_utf8_unchecked(&self.word) });
         }
         let mut foreign = word.chars().filter(|character| !character.is_ascii());
         for &byte in &self.word {
@@ -52,28 +56,39 @@ impl Porter {
             let byte = |character: char| if character.is_ascii() { character as u8 } else { FOREIGN };
             self.word.extend(word.chars().map(byte));
         }
-        for i in 0..self.word.len() {
-            if self.word[i] == b'y' && (i == 0 || is_vowel(self.word[i - 1])) {
-                self.word[i] = CONSONANT_Y;
-                self.disguised = true;
+        self.vowels.clear();
+        let mut behind_vowel = true;
+        for letters in self.word.chunks_mut(u64::BITS as usize) {
+            let mut vowels = 0;
+            for (i, letter) in letters.iter_mut().enumerate() {
+                if *letter == b'y' && behind_vowel {
+                    *letter = CONSONANT_Y;
+                    self.disguised = true;
+                }
+                behind_vowel = is_vowel(*letter);
+                vowels |= u64::from(behind_vowel) << i;
             }
+            self.vowels.push(vowels);
         }
     }
 
     fn mark_regions(&mut self) {
-        self.first = self.after_sequence(0);
-        self.second = self.after_sequence(self.first);
+        self.first_vowel = self.next(0, true);
+        self.first = self.word.len().min(self.next(self.first_vowel, false) + 1);
+        self.second = self.word.len().min(self.next(self.next(self.first, true), false) + 1);
     }
 
-    /// Behind the next vowel that is followed by a consonant, and that consonant.
-    fn after_sequence(&self, from: usize) -> usize {
-        let word = &self.word[from..];
-        let vowel = word.iter().position(|&letter| is_vowel(letter));
-        let consonant = vowel.and_then(|vowel| word[vowel..].iter().position(|&letter| !is_vowel(letter)));
-        match (vowel, consonant) {
-            (Some(vowel), Some(consonant)) => from + vowel + consonant + 1,
-            _ => self.word.len(),
+    /// The next letter, from `from` on, that is a vowel or is none; the end if there is none.
+    fn next(&self, from: usize, vowel: bool) -> usize {
+        let mut bit = from % 64;
+        for (block, &vowels) in self.vowels.iter().enumerate().skip(from / 64) {
+            let wanted = if vowel { vowels } else { !vowels } >> bit << bit;
+            if wanted != 0 {
+                return self.word.len().min(block * 64 + wanted.trailing_zeros() as usize);
+            }
+            bit = 0;
         }
+        self.word.len()
     }
 
     #[inline]
@@ -83,7 +98,7 @@ impl Porter {
 
     #[inline]
     fn has_vowel_before(&self, end: usize) -> bool {
-        self.word[..end].iter().any(|&letter| is_vowel(letter))
+        self.first_vowel < end
     }
 
     /// Consonant, vowel, consonant at the end, the last not w, x or y.
@@ -157,8 +172,10 @@ impl Porter {
 
     /// The rule of the longest ending that fits, if what it changes stands behind `region`.
     fn replace_longest(&mut self, rules: fn(u8) -> &'static [Rule], region: usize) {
-        let [.., before_last, _] = self.word[..] else { return };
-        if let Some(&(ending, by)) = rules(before_last).iter().find(|(ending, _)| self.ends(ending)) {
+        let [.., before_last, last] = self.word[..] else { return };
+        if let Some(&(ending, by)) =
+            rules(before_last).iter().find(|(ending, _)| ending.last() == Some(&last) && self.ends(ending))
+        {
             // The s or t before "ion" must be there but need not stand behind.
             let kept = usize::from(ending.ends_with(b"ion") && by.len() == 1);
             if self.word.len() - ending.len() + kept >= region {
@@ -182,7 +199,14 @@ impl Porter {
 
 #[inline]
 fn is_vowel(letter: u8) -> bool {
-    matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
+    const VOWELS: u32 = 1
+        | 1 << (b'e' - b'a')
+        | 1 << (b'i' - b'a')
+        | 1 << (b'o' - b'a')
+        | 1 << (b'u' - b'a')
+        | 1 << (b'y' - b'a');
+    let place = letter.wrapping_sub(b'a');
+    place < 32 && VOWELS >> place & 1 == 1
 }
 
 /// An ending, and what is put in its place.

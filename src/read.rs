@@ -1,12 +1,15 @@
 //! Documents to term numbers: cut, look up in batches, normalize what is new, join n-grams.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
 use crate::analyze::{TextError, Tokens, checked};
 use crate::cut::Cut;
+use crate::forms::{Key, Role, UNKNOWN};
 use crate::letters::{Letters, byte_grams};
-use crate::lexicon::{DROPPED, Key, Seed, UNKNOWN, WAITING};
+use crate::lexicon::{DROPPED, WAITING};
+use crate::lookup::{BATCH, Stretches, is_open};
 use crate::newforms::NewForms;
 use crate::normalize::Normalizer;
 use crate::numbering::Numbering;
@@ -73,36 +76,13 @@ pub struct Reader {
     letters: Letters,
 }
 
-/// Documents are read this many bytes at a time, so that their tokens stay in the cache.
-pub const READ_BYTES: usize = 16 << 10;
-/// Keys are looked up this many at a time, all of them fetched from memory before the first is needed.
-pub const BATCH: usize = 64;
-
-/// Number the tokens that have no number yet.
-#[inline(always)]
-fn look_up<N: Numbering>(
-    tokens: &Tokens,
-    numbering: &mut N,
-    numbers: &mut Vec<u32>,
-    prefetch: impl Fn(&N, &Key),
-    mut number_of: impl FnMut(&mut N, &Key, [u32; 2], &[u8]) -> u32,
-) {
-    let seed = Seed::get();
-    let text = &tokens.text[..];
-    let mut keys = [Key::default(); BATCH];
-    let done = numbers.len();
-    numbers.resize(tokens.len(), 0);
-    for (numbers, spans) in numbers[done..].chunks_mut(BATCH).zip(tokens.spans()[done..].chunks(BATCH)) {
-        for (key, &[start, end]) in keys.iter_mut().zip(spans) {
-            *key = Key::padded(text, start as usize, end as usize, seed);
-            prefetch(numbering, key);
-        }
-        for ((number, key), &span) in numbers.iter_mut().zip(&keys).zip(spans) {
-            *number = number_of(numbering, key, span, text);
-        }
-    }
+fn stretches<'a>(text: &'a [u8], spans: &'a [[u32; 2]]) -> Stretches<'a, impl Fn(usize) -> (usize, usize)> {
+    let span = |i: usize| (spans[i][0] as usize, spans[i][1] as usize);
+    Stretches { text, count: spans.len(), span }
 }
 
+/// Documents are read this many bytes at a time, so that their tokens stay in the cache.
+pub const READ_BYTES: usize = 16 << 10;
 impl Reader {
     #[inline]
     pub fn terms(&self, document: usize) -> &[u32] {
@@ -177,26 +157,23 @@ impl Reader {
         normalizer.map_or(Ok(()), |normalizer| self.normalize(normalizer, numbering))
     }
 
+    /// Number the tokens that have no number yet.
     fn number_words<N: Numbering>(&mut self, numbering: &mut N) {
-        let term = |numbering: &mut N, key: &Key, [start, end]: [u32; 2], text: &[u8]| {
-            numbering.term(key, &text[start as usize..end as usize])
-        };
-        look_up(&self.tokens, numbering, &mut self.numbers, N::prefetch, term);
+        let spans = &self.tokens.spans()[self.numbers.len()..];
+        stretches(&self.tokens.text, spans).terms(numbering, &mut self.numbers);
     }
 
     fn number_forms<N: Numbering>(&mut self, numbering: &mut N) {
-        let new = &mut self.new;
-        let mut at = self.numbers.len() as u32;
-        let form = |numbering: &mut N, key: &Key, [start, end]: [u32; 2], text: &[u8]| {
-            let number =
-                numbering.form(key, &text[start as usize..end as usize], WAITING | new.forms.len() as u32);
-            if number.wrapping_sub(WAITING) < UNKNOWN - WAITING {
-                new.meet(number, at, *key, start, end);
+        let (new, done) = (&mut self.new, self.numbers.len());
+        let tokens = stretches(&self.tokens.text, &self.tokens.spans()[done..]);
+        let settle = |numbering: &mut N, key: &Key, i: usize| {
+            let number = numbering.form(key, || tokens.bytes(i), WAITING | new.forms.len() as u32);
+            if is_open(number) {
+                new.meet(number, (done + i) as u32, *key, (tokens.span)(i));
             }
-            at += 1;
             number
         };
-        look_up(&self.tokens, numbering, &mut self.numbers, N::prefetch_form, form);
+        tokens.look_up(numbering, &mut self.numbers, Role::Form, settle);
     }
 
     /// Put the answers of the normalizer in the places of new forms, and leave out what was dropped.
@@ -225,18 +202,19 @@ impl Reader {
         for &token in self.tokens.verbatim() {
             let [start, end] = self.tokens.spans()[token as usize];
             let bytes = &self.tokens.text[start as usize..end as usize];
-            self.numbers[token as usize] = numbering.term(&Key::of(bytes), bytes);
+            self.numbers[token as usize] = numbering.term(&Key::of(bytes), || bytes);
         }
     }
 
     /// Close the gaps of what was dropped.
     fn close_gaps(&mut self) {
+        let numbers = Cell::from_mut(&mut self.numbers[..]).as_slice_of_cells();
         let (mut kept, mut start) = (0, 0);
         for end in &mut self.ends {
-            for at in start..*end {
-                let number = self.numbers[at];
-                self.numbers[kept] = number;
-                kept += usize::from(number != DROPPED);
+            for number in &numbers[start..*end] {
+                // SAFETY: fewer are kept than were looked at.
+                unsafe { numbers.get_unchecked(kept) }.set(number.get());
+                kept += usize::from(number.get() != DROPPED);
             }
             start = std::mem::replace(end, kept);
         }
@@ -248,7 +226,7 @@ impl Reader {
         let words = std::mem::take(&mut self.numbers);
         let mut grams = std::mem::take(&mut self.scratch);
         grams.clear();
-        let gap = if wanted.sparse > 1 { numbering.term(&Key::of(GAP), GAP) } else { UNKNOWN };
+        let gap = if wanted.sparse > 1 { numbering.term(&Key::of(GAP), || GAP) } else { UNKNOWN };
         let mut start = 0;
         for end in &mut self.ends {
             let document = &words[start..*end];

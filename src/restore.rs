@@ -6,7 +6,8 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::counts::{Cell, ClassCounts};
-use crate::lexicon::{FormTable, Key, Lexicon};
+use crate::forms::{FormTable, Key, Role};
+use crate::lexicon::{Forms, Lexicon};
 use crate::memory::collected;
 use crate::pairs::PairTable;
 
@@ -105,7 +106,8 @@ impl Stored<'_> {
         require(pairs.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
         let known = (first..).zip(pairs).all(|(node, &[left, right])| left < node && right < first);
         require(known, "an n-gram names a word that is not there")?;
-        Ok(Lexicon { terms, pairs: PairTable::numbered(pairs, first), nodes, ..Lexicon::default() })
+        let forms = Forms { table: terms, ..Forms::default() };
+        Ok(Lexicon { forms, pairs: PairTable::numbered(pairs, first), nodes })
     }
 
     /// The words. First in, frequent ones get the slots where one looks first; in the order of the file, a model
@@ -125,7 +127,7 @@ impl Stored<'_> {
         let mut table = FormTable::with_capacity(words.len());
         for early in [true, false] {
             for (node, word) in words.iter().enumerate().filter(|&(node, _)| (totals[node] > mean) == early) {
-                table.find_or_insert(&Key::of(word), word, || node as u32);
+                table.find_or_insert(&Key::of(word), || word, Role::Term, || node as u32);
             }
         }
         Ok(table)

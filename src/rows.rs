@@ -1,8 +1,9 @@
 //! Weights for many classes: a base for every class, and for every term a row of differences, dense or sparse by
 //! what is faster.
 
-use crate::lexicon::prefetch;
-use crate::memory::filled;
+use std::ops::Range;
+
+use crate::memory::{filled, prefetch_all};
 use crate::score::Linear;
 use crate::tiles::{Entry, Occurrences, Tiles};
 
@@ -13,23 +14,21 @@ pub struct TermBase {
     pub scale: f64,
 }
 
-#[derive(Clone, Copy)]
-enum Row {
-    /// Its place among the dense rows.
-    Dense(u32),
-    /// Its range among the sparse ones.
-    Sparse(usize, usize),
-}
+/// The place of a node that is no term, and so as good as unknown.
+const NOWHERE: u32 = u32::MAX;
+/// From here on places are those of sparse rows, before those of dense ones.
+const SPARSE: u32 = 1 << 31;
 
 pub struct Rows {
     base: Vec<f64>,
-    /// By node; a node that is no term is as good as unknown.
-    terms: Vec<Option<TermBase>>,
-    /// The place of each node in the canonical order, in which rows are added: sums are the same after loading.
-    ranks: Vec<u32>,
-    /// By rank.
-    rows: Vec<Row>,
+    /// The place of each node's row. Places of both kinds follow the canonical order of terms, in which rows are
+    /// added: sums are the same after loading.
+    places: Vec<u32>,
+    /// By node, unless it is nothing and once for every term.
+    terms: Option<Vec<TermBase>>,
     dense: Tiles,
+    /// Where each sparse row ends.
+    ends: Vec<usize>,
     classes: Vec<u32>,
     differences: Vec<f64>,
 }
@@ -43,36 +42,32 @@ const AHEAD: usize = 4;
 
 impl Rows {
     pub fn new(linear: &Linear, nodes: &[u32], all_nodes: usize) -> Self {
-        let classes = linear.bias.len();
-        let mut terms = vec![None; all_nodes];
-        let mut ranks = vec![0; all_nodes];
-        for (rank, &node) in nodes.iter().enumerate() {
-            terms[node as usize] = Some(linear.term_base(rank));
-            ranks[node as usize] = rank as u32;
-        }
-        let mut counts = vec![0; nodes.len()];
-        linear.for_each_cell(|_, term, _| counts[term] += 1);
-        let (mut in_dense, mut in_sparse) = (0, 0);
-        let place = |&count: &usize| {
-            if DENSE_FROM * count > classes {
+        let mut cells = vec![0; nodes.len()];
+        linear.for_each_cell(|_, term, _| cells[term] += 1);
+        let (mut in_dense, mut ends, mut in_sparse) = (0, Vec::new(), 0);
+        let place = |&cells: &usize| {
+            if DENSE_FROM * cells > linear.bias.len() {
                 in_dense += 1;
-                Row::Dense(in_dense - 1)
+                in_dense - 1
             } else {
-                in_sparse += count;
-                Row::Sparse(in_sparse - count, in_sparse - count)
+                // Where the row begins; it ends there too until its cells are put in.
+                ends.push(in_sparse);
+                in_sparse += cells;
+                SPARSE | (ends.len() - 1) as u32
             }
         };
-        let rows = counts.iter().map(place).collect();
+        let by_rank: Vec<u32> = cells.iter().map(place).collect();
         let mut new = Self {
             base: linear.base.to_vec(),
-            terms,
-            ranks,
-            rows,
-            dense: Tiles::new(in_dense as usize, classes),
+            places: by_node(nodes, all_nodes, NOWHERE, |rank| by_rank[rank]),
+            terms: (linear.offset.is_some() || linear.scale.is_some())
+                .then(|| by_node(nodes, all_nodes, TermBase::default(), |rank| linear.term_base(rank))),
+            dense: Tiles::new(in_dense as usize, linear.bias.len()),
+            ends,
             classes: filled(in_sparse, 0),
             differences: filled(in_sparse, 0.0),
         };
-        linear.for_each_cell(|class, term, difference| new.put(class, term, difference));
+        linear.for_each_cell(|class, rank, difference| new.put(class, by_rank[rank], difference));
         new
     }
 
@@ -81,35 +76,31 @@ impl Rows {
         linear.term.len() * 12 + all_nodes * 24
     }
 
-    fn put(&mut self, class: usize, term: usize, difference: f64) {
-        match &mut self.rows[term] {
-            Row::Dense(row) => *self.dense.at(*row as usize, class) = difference,
-            Row::Sparse(_, end) => {
-                self.classes[*end] = class as u32;
-                self.differences[*end] = difference;
-                *end += 1;
-            }
+    fn put(&mut self, class: usize, place: u32, difference: f64) {
+        if place < SPARSE {
+            *self.dense.at(place as usize, class) = difference;
+        } else {
+            let end = &mut self.ends[(place ^ SPARSE) as usize];
+            self.classes[*end] = class as u32;
+            self.differences[*end] = difference;
+            *end += 1;
         }
     }
 
     /// Add up the weights of each document's terms in its row of scores; how many of its terms are unknown.
     pub fn sum(&self, documents: &[Vec<u32>], scores: &mut [f64]) -> Vec<usize> {
         let mut unknown = Vec::with_capacity(documents.len());
+        let mut places = Vec::new();
         let mut dense = Occurrences::default();
         let mut sparse = Occurrences::default();
         for (terms, row) in documents.iter().zip(scores.chunks_exact_mut(self.base.len())) {
-            let (known, all) = self.ranked(terms);
-            unknown.push(terms.len() - known.len());
+            self.find(terms, &mut places);
+            unknown.push(terms.len() - places.len());
+            let all = self.added_to_all(terms, places.len());
             row.iter_mut().zip(&self.base).for_each(|(score, base)| *score += all.offset + all.scale * base);
-            for repeated in known.chunk_by(|a, b| a == b) {
-                let times = repeated.len() as u32;
-                match self.rows[repeated[0] as usize] {
-                    Row::Dense(row) => dense.entries.push((row, times)),
-                    Row::Sparse(..) => sparse.entries.push((repeated[0], times)),
-                }
-            }
-            dense.end();
-            sparse.end();
+            let (in_dense, in_sparse) = places.split_at(places.partition_point(|&place| place < SPARSE));
+            dense.push_document(in_dense);
+            sparse.push_document(in_sparse);
         }
         self.dense.add(&dense, scores);
         for (document, row) in scores.chunks_exact_mut(self.base.len()).enumerate() {
@@ -118,35 +109,50 @@ impl Rows {
         unknown
     }
 
-    /// The ranks of a document's known terms in order, and what these add to all classes.
-    fn ranked(&self, terms: &[u32]) -> (Vec<u32>, TermBase) {
+    /// The places of a document's known terms, in order.
+    fn find(&self, terms: &[u32], places: &mut Vec<u32>) {
+        places.clear();
+        places.extend(terms.iter().map(|&term| self.places.get(term as usize).copied().unwrap_or(NOWHERE)));
+        places.sort_unstable();
+        places.truncate(places.partition_point(|&place| place < NOWHERE));
+    }
+
+    fn added_to_all(&self, terms: &[u32], known: usize) -> TermBase {
+        let Some(bases) = &self.terms else { return TermBase { offset: 0.0, scale: known as f64 } };
         let mut all = TermBase::default();
-        let mut ranks = Vec::with_capacity(terms.len());
-        for &term in terms {
-            if let Some(Some(base)) = self.terms.get(term as usize) {
-                all.offset += base.offset;
-                all.scale += base.scale;
-                ranks.push(self.ranks[term as usize]);
-            }
+        for base in terms.iter().filter_map(|&term| bases.get(term as usize)) {
+            all.offset += base.offset;
+            all.scale += base.scale;
         }
-        ranks.sort_unstable();
-        (ranks, all)
+        all
     }
 
     fn add_sparse(&self, entries: &[Entry], scores: &mut [f64]) {
-        for (i, &(rank, times)) in entries.iter().enumerate() {
-            if let Some(&(ahead, _)) = entries.get(i + AHEAD)
-                && let Row::Sparse(start, _) = self.rows[ahead as usize]
-            {
-                prefetch(&self.classes, start);
-                prefetch(&self.differences, start);
+        for (i, &(place, times)) in entries.iter().enumerate() {
+            if let Some(&(ahead, _)) = entries.get(i + AHEAD) {
+                let range = self.range(ahead);
+                prefetch_all(&self.classes[range.clone()]);
+                prefetch_all(&self.differences[range]);
             }
-            if let Row::Sparse(start, end) = self.rows[rank as usize] {
-                let differences = &self.differences[start..end];
-                for (&class, difference) in self.classes[start..end].iter().zip(differences) {
-                    scores[class as usize] += f64::from(times) * difference;
-                }
+            let range = self.range(place);
+            for (&class, difference) in self.classes[range.clone()].iter().zip(&self.differences[range]) {
+                scores[class as usize] += f64::from(times) * difference;
             }
         }
     }
+
+    fn range(&self, place: u32) -> Range<usize> {
+        let row = (place ^ SPARSE) as usize;
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        start..self.ends[row]
+    }
+}
+
+/// What belongs to each node, given what belongs to the nodes of terms.
+fn by_node<T: Copy>(nodes: &[u32], all_nodes: usize, otherwise: T, of: impl Fn(usize) -> T) -> Vec<T> {
+    let mut all = vec![otherwise; all_nodes];
+    for (rank, &node) in nodes.iter().enumerate() {
+        all[node as usize] = of(rank);
+    }
+    all
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::counts::{ClassCounts, Counter, Delta};
-use crate::lexicon::{Key, Lexicon};
+use crate::forms::Key;
+use crate::lexicon::Lexicon;
 use crate::normalize::Normalizer;
 use crate::read::{Analysis, Document, READ_BYTES, ReadError, Reader};
 
@@ -376,9 +377,9 @@ impl Shard {
             other.live(classes.iter_mut().flat_map(|counts| counts.cells().iter().map(|cell| cell.term)));
         let here = Arc::make_mut(&mut self.lexicon);
         let mut nodes = vec![0; other.nodes as usize];
-        other.terms.for_each(|bytes, node| {
+        other.forms.table.for_each(|bytes, node| {
             if live[node as usize] {
-                nodes[node as usize] = here.term(&Key::of(bytes), bytes);
+                nodes[node as usize] = here.term(&Key::of(bytes), || bytes);
             }
         });
         for (node, pair) in other.pairs_by_node().into_iter().enumerate() {
@@ -410,7 +411,7 @@ impl Lexicon {
             return format!("{} {}", self.text(left), self.text(right));
         }
         let mut text = "_".to_owned();
-        self.terms.for_each(|bytes, value| {
+        self.forms.table.for_each(|bytes, value| {
             if value == node && !bytes.is_empty() {
                 text = String::from_utf8_lossy(bytes).into_owned();
             }

@@ -3,18 +3,24 @@
 //! in tiles of some classes: for one tile and some rows, which stay in the first-level cache, each document's scores
 //! are held in registers while all of its terms among these rows are added.
 
-use crate::memory::filled;
+use crate::memory::{filled, prefetch_all};
 
-/// Classes in a tile: eight registers of four numbers.
-const WIDE: usize = 32;
-/// Classes in each tile behind the last wide one.
-const NARROW: usize = 8;
+/// Numbers in a line of the cache. Where a row begins in the middle of one, every second load touches two.
+const LINE: usize = 8;
+/// Lines in a tile: eight registers of four numbers.
+const WIDE: usize = 4;
+/// Lines in each tile behind the last wide one.
+const NARROW: usize = 1;
 /// Rows that are added at a time: a wide tile of them takes 16 KB.
 const BLOCK: usize = 64;
 
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Line([f64; LINE]);
+
 /// Rows by tiles: all rows of the first tile, then all of the second, and so on.
 pub struct Tiles {
-    values: Vec<f64>,
+    lines: Vec<Line>,
     rows: usize,
     classes: usize,
 }
@@ -25,13 +31,14 @@ pub type Entry = (u32, u32);
 /// Which rows each document holds, in order, and how often.
 #[derive(Default)]
 pub struct Occurrences {
-    pub entries: Vec<Entry>,
+    entries: Vec<Entry>,
     ends: Vec<usize>,
 }
 
 impl Occurrences {
-    /// A document ends here.
-    pub fn end(&mut self) {
+    /// A document that holds these rows, in order.
+    pub fn push_document(&mut self, rows: &[u32]) {
+        self.entries.extend(rows.chunk_by(|a, b| a == b).map(|alike| (alike[0], alike.len() as u32)));
         self.ends.push(self.entries.len());
     }
 
@@ -46,18 +53,19 @@ impl Occurrences {
 
 impl Tiles {
     pub fn new(rows: usize, classes: usize) -> Self {
-        Self { values: filled(rows * classes.next_multiple_of(NARROW), 0.0), rows, classes }
+        Self { lines: filled(rows * classes.div_ceil(LINE), Line::default()), rows, classes }
     }
 
-    /// The first class behind the wide tiles.
+    /// The first line of a row that is behind the wide tiles.
     fn wide_end(&self) -> usize {
-        self.classes / WIDE * WIDE
+        self.classes / LINE / WIDE * WIDE
     }
 
     pub fn at(&mut self, row: usize, class: usize) -> &mut f64 {
-        let width = if class < self.wide_end() { WIDE } else { NARROW };
-        let first = class / width * width;
-        &mut self.values[first * self.rows + row * width + class - first]
+        let line = class / LINE;
+        let width = if line < self.wide_end() { WIDE } else { NARROW };
+        let first = line / width * width;
+        &mut self.lines[first * self.rows + row * width + line - first].0[class % LINE]
     }
 
     /// Add the rows of every document to its scores.
@@ -69,7 +77,7 @@ impl Tiles {
         for first in (0..self.wide_end()).step_by(WIDE) {
             self.add_tile::<WIDE>(first, &blocks, documents.ends.len(), scores);
         }
-        for first in (self.wide_end()..self.classes).step_by(NARROW) {
+        for first in self.wide_end()..self.classes.div_ceil(LINE) {
             self.add_tile::<NARROW>(first, &blocks, documents.ends.len(), scores);
         }
     }
@@ -81,21 +89,28 @@ impl Tiles {
         documents: usize,
         scores: &mut [f64],
     ) {
-        let (tile, _) = self.values[first * self.rows..][..self.rows * WIDTH].as_chunks::<WIDTH>();
-        let classes = first..self.classes.min(first + WIDTH);
+        let (tile, _) = self.lines[first * self.rows..][..self.rows * WIDTH].as_chunks::<WIDTH>();
+        let classes = first * LINE..self.classes.min((first + WIDTH) * LINE);
         // Side by side, the documents' sums take few pages of memory; in their rows, one page each.
-        let mut sums = vec![[0.0; WIDTH]; documents];
+        let mut sums = vec![[Line::default(); WIDTH]; documents];
         for (sums, scores) in sums.iter_mut().zip(scores.chunks_exact(self.classes)) {
-            sums[..classes.len()].copy_from_slice(&scores[classes.clone()]);
+            for (sums, scores) in sums.iter_mut().zip(scores[classes.clone()].chunks(LINE)) {
+                sums.0[..scores.len()].copy_from_slice(scores);
+            }
         }
         let mut rest = &blocks.entries[..];
-        for &(document, length) in &blocks.runs {
-            let (entries, others) = rest.split_at(length as usize);
-            rest = others;
-            add_rows(tile, entries, &mut sums[document as usize]);
+        for (rows, runs) in tile.chunks(BLOCK).skip(1).chain([&[][..]]).zip(&blocks.runs) {
+            prefetch_all(rows);
+            for &(document, length) in runs {
+                let (entries, others) = rest.split_at(length as usize);
+                rest = others;
+                add_rows(tile, entries, &mut sums[document as usize]);
+            }
         }
         for (sums, scores) in sums.iter().zip(scores.chunks_exact_mut(self.classes)) {
-            scores[classes.clone()].copy_from_slice(&sums[..classes.len()]);
+            for (sums, scores) in sums.iter().zip(scores[classes.clone()].chunks_mut(LINE)) {
+                scores.copy_from_slice(&sums.0[..scores.len()]);
+            }
         }
     }
 }
@@ -103,8 +118,8 @@ impl Tiles {
 /// All entries block by block, and in each block document by document: read in the order in which they lie.
 struct Blocks {
     entries: Vec<Entry>,
-    /// A document and how many of the entries are its.
-    runs: Vec<(u32, u32)>,
+    /// In each block, a document and how many of the entries are its.
+    runs: Vec<Vec<(u32, u32)>>,
 }
 
 impl Occurrences {
@@ -120,58 +135,65 @@ impl Occurrences {
         let runs = || found.iter().flatten();
         Blocks {
             entries: runs().flat_map(|(_, run)| run.iter().copied()).collect(),
-            runs: runs().map(|&(document, run)| (document, run.len() as u32)).collect(),
+            runs: found
+                .iter()
+                .map(|runs| runs.iter().map(|&(document, run)| (document, run.len() as u32)).collect())
+                .collect(),
         }
     }
 }
 
 /// Add some rows of a tile to a document's sums.
 #[inline(always)]
-fn add_rows<const WIDTH: usize>(tile: &[[f64; WIDTH]], entries: &[Entry], sums: &mut [f64; WIDTH]) {
+fn add_rows<const WIDTH: usize>(tile: &[[Line; WIDTH]], entries: &[Entry], sums: &mut [Line; WIDTH]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has just said that it knows these instructions.
         return unsafe { avx2::add(tile, entries, sums) };
     }
     for &(row, times) in entries {
-        let times = f64::from(times);
-        sums.iter_mut().zip(&tile[row as usize]).for_each(|(sum, weight)| *sum += times * weight);
+        for (sums, weights) in sums.iter_mut().zip(&tile[row as usize]) {
+            sums.0.iter_mut().zip(&weights.0).for_each(|(sum, weight)| *sum += f64::from(times) * weight);
+        }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::Entry;
+    use super::{Entry, Line};
     use std::arch::x86_64::{
-        __m256d, _mm256_add_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd,
-        _mm256_storeu_pd,
+        __m256d, _mm256_add_pd, _mm256_load_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd,
+        _mm256_store_pd,
     };
 
-    const LANES: usize = 4;
-    /// Enough for the widest tile; what a narrower one leaves over is never touched.
-    const REGISTERS: usize = super::WIDE / LANES;
-
-    /// The compiler keeps the sums in memory if the sums are an array of numbers, so they are registers by name.
+    /// The compiler keeps the sums in memory if they are an array of numbers, so they are registers by name.
     #[target_feature(enable = "avx2")]
-    pub fn add<const WIDTH: usize>(tile: &[[f64; WIDTH]], entries: &[Entry], scores: &mut [f64; WIDTH]) {
-        let mut sums: [__m256d; REGISTERS] = [_mm256_setzero_pd(); REGISTERS];
-        let (lanes, _) = scores.as_chunks_mut::<LANES>();
-        for (sum, lanes) in sums.iter_mut().zip(lanes.iter()) {
-            // SAFETY: there are four numbers.
-            *sum = unsafe { _mm256_loadu_pd(lanes.as_ptr()) };
+    pub fn add<const WIDTH: usize>(tile: &[[Line; WIDTH]], entries: &[Entry], scores: &mut [Line; WIDTH]) {
+        let mut sums = [[_mm256_setzero_pd(); 2]; WIDTH];
+        for (sums, scores) in sums.iter_mut().zip(scores.iter()) {
+            *sums = load(scores);
         }
         for &(row, times) in entries {
-            let (row, _) = tile[row as usize].as_chunks::<LANES>();
             let times = _mm256_set1_pd(f64::from(times));
-            for (sum, weights) in sums.iter_mut().zip(row) {
-                // SAFETY: there are four numbers.
-                let weights = unsafe { _mm256_loadu_pd(weights.as_ptr()) };
-                *sum = _mm256_add_pd(*sum, _mm256_mul_pd(times, weights));
+            for (sums, weights) in sums.iter_mut().zip(&tile[row as usize]) {
+                for (sum, weights) in sums.iter_mut().zip(load(weights)) {
+                    *sum = _mm256_add_pd(*sum, _mm256_mul_pd(times, weights));
+                }
             }
         }
-        for (sum, lanes) in sums.iter().zip(lanes) {
-            // SAFETY: there is room for four numbers.
-            unsafe { _mm256_storeu_pd(lanes.as_mut_ptr(), *sum) };
+        for ([low, high], scores) in sums.into_iter().zip(scores) {
+            // SAFETY: there is room for eight numbers, aligned.
+            unsafe {
+                _mm256_store_pd(scores.0.as_mut_ptr(), low);
+                _mm256_store_pd(scores.0.as_mut_ptr().add(4), high);
+            }
         }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn load(line: &Line) -> [__m256d; 2] {
+        // SAFETY: a line holds eight numbers, aligned.
+        unsafe { [_mm256_load_pd(line.0.as_ptr()), _mm256_load_pd(line.0.as_ptr().add(4))] }
     }
 }

@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::analyze::{PAD, TextError, Tokens, WordRules, checked, push_borders};
+use crate::analyze::{PAD, TextError, Tokens, WordRules, checked};
 use crate::characters::{is_space, lower_into, marks, spaceless};
 use crate::cut::matches;
 use crate::normalize::WordList;
+use crate::spans::push_spans;
 
 impl Tokens {
     fn push(&mut self, range: Range<usize>) {
-        self.borders.extend([range.start as u32, range.end as u32]);
+        self.spans.push([range.start as u32, range.end as u32]);
     }
 
     fn str(&self, range: Range<usize>) -> &str {
@@ -21,23 +22,20 @@ impl Tokens {
     /// Cut words as ever, but those of scripts without spaces into pairs of letters.
     pub(crate) fn emit_spaceless(&mut self, begin: usize, rules: &WordRules) -> Result<(), TextError> {
         self.check_room(begin)?;
-        let first = self.borders.len();
-        push_borders(&self.masks, begin as u32, &mut self.borders);
-        if self.borders.len() % 2 == 1 {
-            self.borders.push((self.text.len() - PAD) as u32);
-        }
-        let words = self.borders.split_off(first);
-        let mut borders = std::mem::take(&mut self.borders);
-        for &[start, end] in words.as_chunks().0 {
+        let first = self.spans.len();
+        push_spans(&self.masks, begin as u32, (self.text.len() - PAD) as u32, &mut self.spans);
+        let words = self.spans.split_off(first);
+        let mut spans = std::mem::take(&mut self.spans);
+        for &[start, end] in &words {
             let (start, end) = (start as usize, end as usize);
             for (range, pair) in letter_pairs(self.str(start..end)) {
                 let range = start + range.start..start + range.end;
                 if pair || rules.allow(&self.text[range.clone()], true) {
-                    borders.extend([range.start as u32, range.end as u32]);
+                    spans.push([range.start as u32, range.end as u32]);
                 }
             }
         }
-        self.borders = borders;
+        self.spans = spans;
         Ok(())
     }
 
@@ -48,13 +46,13 @@ impl Tokens {
         trusted: bool,
         rules: &WordRules,
     ) -> Result<(), TextError> {
-        let (begin, first) = (self.text.len(), self.borders.len());
+        let (begin, first) = (self.text.len(), self.spans.len());
         let all = WordRules { min_length: 0, max_length: usize::MAX, max_bytes: usize::MAX, ..rules.clone() };
         self.add_words(source, trusted, &all)?;
-        let words = self.borders.split_off(first);
+        let words = self.spans.split_off(first);
         let mut done = begin;
         let end = [(self.text.len() - PAD) as u32; 2];
-        for &[start, stop] in words.as_chunks().0.iter().chain([&end]) {
+        for &[start, stop] in words.iter().chain([&end]) {
             let (start, stop) = (start as usize, stop as usize);
             // Pairs of letters overlap; there is nothing between them.
             let gap = done.min(start)..start;
@@ -81,20 +79,20 @@ impl Tokens {
         trusted: bool,
         rules: &WordRules,
     ) -> Result<(), TextError> {
-        let (begin, first) = (self.text.len(), self.borders.len());
+        let (begin, first) = (self.text.len(), self.spans.len());
         self.take_over(source, trusted, rules.lower)?;
         self.check_room(begin)?;
-        let mut borders = std::mem::take(&mut self.borders);
+        let mut spans = std::mem::take(&mut self.spans);
         let text = self.str(begin..self.text.len() - PAD);
         let mut at = begin;
         for word in text.split_inclusive(is_space) {
             let bare = word.trim_end_matches(is_space);
             if !bare.is_empty() {
-                borders.extend([at as u32, (at + bare.len()) as u32]);
+                spans.push([at as u32, (at + bare.len()) as u32]);
             }
             at += word.len();
         }
-        self.borders = borders;
+        self.spans = spans;
         self.keep_lengths(first, rules, true);
         Ok(())
     }
@@ -107,15 +105,15 @@ impl Tokens {
         rules: &WordRules,
         pattern: &Regex,
     ) -> Result<(), TextError> {
-        let (begin, first) = (self.text.len(), self.borders.len());
+        let (begin, first) = (self.text.len(), self.spans.len());
         self.take_over(source, trusted, rules.lower)?;
         self.check_room(begin)?;
-        let mut borders = std::mem::take(&mut self.borders);
+        let mut spans = std::mem::take(&mut self.spans);
         let text = self.str(begin..self.text.len() - PAD);
         for found in matches(pattern, text) {
-            borders.extend([(begin + found.start) as u32, (begin + found.end) as u32]);
+            spans.push([(begin + found.start) as u32, (begin + found.end) as u32]);
         }
-        self.borders = borders;
+        self.spans = spans;
         self.keep_lengths(first, rules, true);
         Ok(())
     }
@@ -147,7 +145,7 @@ impl Tokens {
 
     /// Append tokens that a function made.
     pub fn add_list(&mut self, words: &WordList, rules: &WordRules) -> Result<(), TextError> {
-        let (begin, first) = (self.text.len(), self.borders.len());
+        let (begin, first) = (self.text.len(), self.spans.len());
         for word in words.iter().flatten() {
             let start = self.text.len();
             self.text.extend_from_slice(word.as_bytes());
