@@ -3,6 +3,7 @@
 
 use crate::counts::{Cell, ClassCounts};
 use crate::lexicon::Lexicon;
+use crate::memory::with_room;
 use crate::tally::Tally;
 
 /// Nodes are numbered words first, then n-grams; a pair names a node before it and a word.
@@ -42,6 +43,7 @@ pub fn export(tally: &mut Tally, order: &[u32]) -> (Arrays, Vec<u32>) {
             arrays.terms.push(rank as u32);
         }
     }
+    arrays.reserve(classes.iter_mut().map(|counts| counts.cells().len()).sum());
     let mut none = ClassCounts::default();
     for &class in order {
         let counts = classes.get_mut(class as usize).unwrap_or(&mut none);
@@ -101,6 +103,14 @@ fn rank_nodes(lexicon: &Lexicon, live: &[bool], arrays: &mut Arrays) -> Vec<u32>
 }
 
 impl Arrays {
+    fn reserve(&mut self, cells: usize) {
+        self.term = with_room(cells);
+        self.documents = with_room(cells);
+        self.occurrences = with_room(cells);
+        self.shares_whole = with_room(cells);
+        self.shares_part = with_room(cells);
+    }
+
     fn push_class(&mut self, counts: &mut ClassCounts, index: &[u32], terms: usize) {
         self.class_documents.push(counts.documents);
         let cells = counts.cells();
@@ -113,10 +123,12 @@ impl Arrays {
                 self.push_cell(term as u32, &cells[i as usize]);
             }
         } else {
-            let mut sorted: Vec<(u32, &Cell)> =
-                cells.iter().map(|cell| (index[cell.term as usize], cell)).collect();
-            sorted.sort_unstable_by_key(|&(term, _)| term);
-            sorted.into_iter().for_each(|(term, cell)| self.push_cell(term, cell));
+            let place = |(i, cell): (usize, &Cell)| u64::from(index[cell.term as usize]) << 32 | i as u64;
+            let mut sorted: Vec<u64> = cells.iter().enumerate().map(place).collect();
+            sorted.sort_unstable();
+            for place in sorted {
+                self.push_cell((place >> 32) as u32, &cells[place as u32 as usize]);
+            }
         }
         self.class_ends.push(self.term.len() as u64);
     }

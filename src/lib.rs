@@ -25,6 +25,7 @@ mod porter;
 mod python;
 mod read;
 mod restore;
+mod rough;
 mod rows;
 mod score;
 mod spans;

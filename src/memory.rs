@@ -4,18 +4,23 @@
 /// From this size on it pays (measured: words and bigrams are learned a quarter faster, words alone as before).
 const LARGE: usize = 4 << 20;
 
+/// An empty table with room for so many.
+pub fn with_room<T>(length: usize) -> Vec<T> {
+    let table = Vec::with_capacity(length);
+    advise(&table);
+    table
+}
+
 /// `length` copies of `value`.
 pub fn filled<T: Copy>(length: usize, value: T) -> Vec<T> {
-    let mut table = Vec::with_capacity(length);
-    advise(&table);
+    let mut table = with_room(length);
     table.resize(length, value);
     table
 }
 
 /// All of `values`, whose number is known.
 pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
-    let mut table = Vec::with_capacity(values.len());
-    advise(&table);
+    let mut table = with_room(values.len());
     table.extend(values);
     table
 }
@@ -23,8 +28,7 @@ pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
 /// Make a table longer, at least doubling what it has room for.
 pub fn extend<T: Copy>(table: &mut Vec<T>, length: usize, value: T) {
     if length > table.capacity() {
-        let mut longer = Vec::with_capacity(length.max(2 * table.capacity()));
-        advise(&longer);
+        let mut longer = with_room(length.max(2 * table.capacity()));
         longer.extend_from_slice(table);
         *table = longer;
     }

@@ -2,16 +2,25 @@
 //! what is faster.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use crate::memory::{filled, prefetch_all};
+use crate::memory::{filled, prefetch, prefetch_all};
+use crate::rough::{MOST, Rough, RoughCell};
 use crate::score::Linear;
-use crate::tiles::{Entry, Occurrences, Tiles};
+use crate::tiles::{Entry, Occurrences, Tiles, with_times};
 
 /// What a term adds to all classes alike, and how often it counts the base.
 #[derive(Clone, Copy, Default)]
 pub struct TermBase {
     pub offset: f64,
     pub scale: f64,
+}
+
+/// Scores of a document that are wrong by no more than the error.
+pub struct Estimate<'a> {
+    pub scores: &'a mut [f64],
+    pub unknown: usize,
+    pub error: f64,
 }
 
 /// The place of a node that is no term, and so as good as unknown.
@@ -31,6 +40,8 @@ pub struct Rows {
     ends: Vec<usize>,
     classes: Vec<u32>,
     differences: Vec<f64>,
+    /// Made when somebody asks for no more than the best class.
+    rough: OnceLock<Option<Rough>>,
 }
 
 /// A row with this part of the classes is dense: adding it all, four numbers at a time, is then as fast as adding
@@ -66,6 +77,7 @@ impl Rows {
             ends,
             classes: filled(in_sparse, 0),
             differences: filled(in_sparse, 0.0),
+            rough: OnceLock::new(),
         };
         linear.for_each_cell(|class, rank, difference| new.put(class, by_rank[rank], difference));
         new
@@ -99,14 +111,79 @@ impl Rows {
             let all = self.added_to_all(terms, places.len());
             row.iter_mut().zip(&self.base).for_each(|(score, base)| *score += all.offset + all.scale * base);
             let (in_dense, in_sparse) = places.split_at(places.partition_point(|&place| place < SPARSE));
-            dense.push_document(in_dense);
-            sparse.push_document(in_sparse);
+            dense.push_document(with_times(in_dense));
+            sparse.push_document(with_times(in_sparse));
         }
         self.dense.add(&dense, scores);
         for (document, row) in scores.chunks_exact_mut(self.base.len()).enumerate() {
             self.add_sparse(sparse.of(document), row);
         }
         unknown
+    }
+
+    /// What the scores of each document must be close to, how close, and how many of its terms are unknown; nothing
+    /// if that cannot be told.
+    pub fn estimate(&self, documents: &[Vec<u32>], mut visit: impl FnMut(usize, Option<Estimate>)) {
+        let Some(rough) = self.rough.get_or_init(|| self.rounded()) else {
+            return (0..documents.len()).for_each(|document| visit(document, None));
+        };
+        let classes = self.base.len();
+        let mut dense = Occurrences::default();
+        let mut sums = vec![0; documents.len() * classes];
+        let mut known = Vec::with_capacity(documents.len());
+        let mut places = Vec::new();
+        for (terms, sums) in documents.iter().zip(sums.chunks_exact_mut(classes)) {
+            self.find(terms, &mut places);
+            known.push(places.len());
+            if places.len() > MOST {
+                places.clear();
+            }
+            let (in_dense, in_sparse) = places.split_at(places.partition_point(|&place| place < SPARSE));
+            dense.push_document(in_dense.iter().copied());
+            self.add_rough(rough, in_sparse, sums);
+        }
+        rough.add_dense(&dense, &mut sums);
+        let mut scores = vec![0.0; classes];
+        for (document, (terms, sums)) in documents.iter().zip(sums.chunks_exact(classes)).enumerate() {
+            let known = known[document];
+            let all = self.added_to_all(terms, known);
+            for ((score, base), &sum) in scores.iter_mut().zip(&self.base).zip(sums) {
+                *score = all.offset + all.scale * base + rough.unit * f64::from(sum);
+            }
+            let (unknown, error) = (terms.len() - known, rough.error(known));
+            visit(document, (known <= MOST).then_some(Estimate { scores: &mut scores, unknown, error }));
+        }
+    }
+
+    fn add_rough(&self, rough: &Rough, places: &[u32], sums: &mut [i32]) {
+        for (i, &place) in places.iter().enumerate() {
+            if let Some(&ahead) = places.get(i + AHEAD) {
+                prefetch_all(&rough.sparse[self.range(ahead)]);
+            }
+            if let Some(&ahead) = places.get(i + 2 * AHEAD) {
+                prefetch(&self.ends, (ahead ^ SPARSE) as usize);
+            }
+            for cell in &rough.sparse[self.range(place)] {
+                sums[usize::from(cell.class)] += i32::from(cell.weight);
+            }
+        }
+    }
+
+    fn rounded(&self) -> Option<Rough> {
+        let mut largest = self.differences.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
+        self.dense.for_each_line(|_, _, line| {
+            largest = line.iter().fold(largest, |most, weight| most.max(weight.abs()));
+        });
+        let mut rough = Rough::new(largest, self.dense.rows(), self.base.len(), self.differences.len())?;
+        self.dense.for_each_line(|row, first, line| {
+            for (class, &weight) in (first..).zip(line) {
+                rough.put(row, class, weight);
+            }
+        });
+        for (i, (&class, &weight)) in self.classes.iter().zip(&self.differences).enumerate() {
+            rough.sparse[i] = RoughCell { class: class as u16, weight: rough.rounded(weight) };
+        }
+        Some(rough)
     }
 
     /// The places of a document's known terms, in order.

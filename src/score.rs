@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::bags::in_threads;
 use crate::lexicon::Lexicon;
 use crate::memory::filled;
 use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
 use crate::restore::Column;
-use crate::rows::{Rows, TermBase};
+use crate::rows::{Estimate, Rows, TermBase};
 use crate::tally::{Context, TallyError, ranges, split};
 
 /// What an occurrence of a term contributes to a document's score, as a multiple of its weight.
@@ -39,7 +40,7 @@ enum Weights {
     /// A row of weights for every node.
     Dense(Vec<f64>),
     /// Rows of differences, for many classes.
-    Rows(Rows),
+    Rows(Box<Rows>),
 }
 
 pub struct Scorer {
@@ -101,6 +102,8 @@ impl Linear<'_> {
     }
 }
 
+/// So many documents, each with sums for all classes, are held in memory when only the best class is asked for.
+const TOGETHER: usize = 512;
 /// Up to this many classes a dense row is one cache line, and faster than a sparse one however small that is.
 const ALWAYS_DENSE: usize = 8;
 
@@ -112,7 +115,7 @@ impl Scorer {
         let weights = if classes <= ALWAYS_DENSE || dense <= Rows::bytes(linear, lexicon.nodes as usize) {
             linear.dense(&lexicon, nodes)
         } else {
-            Weights::Rows(Rows::new(linear, nodes, lexicon.nodes as usize))
+            Weights::Rows(Box::new(Rows::new(linear, nodes, lexicon.nodes as usize)))
         };
         let (bias, unseen) = (linear.bias.to_vec(), linear.unseen.map(<[f64]>::to_vec));
         Self { lexicon, value, bias, unseen, weights }
@@ -148,6 +151,34 @@ impl Scorer {
         Ok(scores)
     }
 
+    /// The class with the highest score and prior of each document; of equals, the first.
+    pub fn best(
+        &self,
+        context: &Context,
+        documents: &[Document],
+        prior: &[f64],
+        threads: usize,
+    ) -> Result<Vec<u32>, TallyError> {
+        let order: Vec<u32> = (0..documents.len() as u32).collect();
+        let best = in_threads(&split(documents, &order, threads.max(1)), |part| {
+            let mut best = Vec::with_capacity(part.len());
+            self.read_part(context, documents, part, |reader, count, seen| match &self.weights {
+                Weights::Dense(weights) => {
+                    let mut rows = vec![0.0; count * self.classes()];
+                    self.score_each(weights, reader, seen, &mut rows);
+                    best.extend(rows.chunks_exact(self.classes()).map(|row| highest(row, prior).class));
+                }
+                Weights::Rows(weights) => {
+                    for documents in self.documents(reader, count, seen).chunks(TOGETHER) {
+                        best.extend(self.best_together(weights, documents, prior));
+                    }
+                }
+            })?;
+            Ok(best)
+        });
+        Ok(best.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
     fn score_part(
         &self,
         context: &Context,
@@ -155,10 +186,28 @@ impl Scorer {
         order: &[u32],
         rows: &mut [f64],
     ) -> Result<(), TallyError> {
+        let mut rest = rows;
+        self.read_part(context, documents, order, |reader, count, seen| {
+            let (rows, others) = std::mem::take(&mut rest).split_at_mut(count * self.classes());
+            rest = others;
+            match &self.weights {
+                Weights::Dense(weights) => self.score_each(weights, reader, seen, rows),
+                Weights::Rows(weights) => self.score_together(weights, reader, seen, rows),
+            }
+        })
+    }
+
+    /// Read some documents at a time; `visit` is told how many.
+    fn read_part(
+        &self,
+        context: &Context,
+        documents: &[Document],
+        order: &[u32],
+        mut visit: impl FnMut(&Reader, usize, &mut Seen),
+    ) -> Result<(), TallyError> {
         let mut reader = Reader::default();
         let mut numbering = Frozen::new(&self.lexicon, self.unseen.is_some() && self.value == Value::Binary);
         let mut seen = Seen::default();
-        let mut rest = rows;
         for (reads, range) in ranges(documents, order, self.read_bytes(context)).enumerate() {
             context.check(reads)?;
             numbering.tidy();
@@ -166,12 +215,7 @@ impl Scorer {
             let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();
             let read = reader.read(&batch, context.analysis, context.normalizer, &mut numbering);
             read.map_err(|error| TallyError::Read(error.in_document_of(order)))?;
-            let (rows, others) = rest.split_at_mut(order.len() * self.classes());
-            rest = others;
-            match &self.weights {
-                Weights::Dense(weights) => self.score_each(weights, &reader, &mut seen, rows),
-                Weights::Rows(weights) => self.score_together(weights, &reader, &mut seen, rows),
-            }
+            visit(&reader, order.len(), &mut seen);
         }
         Ok(())
     }
@@ -190,9 +234,41 @@ impl Scorer {
     }
 
     fn score_together(&self, weights: &Rows, reader: &Reader, seen: &mut Seen, rows: &mut [f64]) {
-        let documents: Vec<Vec<u32>> =
-            (0..rows.len() / self.classes()).map(|i| self.valued(reader.terms(i), seen).to_vec()).collect();
-        let unknown = weights.sum(&documents, rows);
+        self.sum(weights, &self.documents(reader, rows.len() / self.classes(), seen), rows);
+    }
+
+    /// Estimated scores decide, where what they may be wrong by cannot change who is first.
+    fn best_together(&self, weights: &Rows, documents: &[Vec<u32>], prior: &[f64]) -> Vec<u32> {
+        let mut best = vec![0; documents.len()];
+        let mut open = Vec::new();
+        weights.estimate(documents, |document, estimate| {
+            let clear = estimate.and_then(|Estimate { scores, unknown, error }| {
+                let terms = documents[document].len();
+                self.finish(terms, unknown, scores);
+                let first = highest(scores, prior);
+                let error = if self.value == Value::Share { error / terms.max(1) as f64 } else { error };
+                (first.lead > 2.0 * error + first.rounding()).then_some(first.class)
+            });
+            match clear {
+                Some(class) => best[document] = class,
+                None => open.push(document),
+            }
+        });
+        let left: Vec<Vec<u32>> = open.iter().map(|&document| documents[document].clone()).collect();
+        let mut rows = vec![0.0; left.len() * self.classes()];
+        self.sum(weights, &left, &mut rows);
+        for (document, row) in open.into_iter().zip(rows.chunks_exact(self.classes())) {
+            best[document] = highest(row, prior).class;
+        }
+        best
+    }
+
+    fn documents(&self, reader: &Reader, count: usize, seen: &mut Seen) -> Vec<Vec<u32>> {
+        (0..count).map(|i| self.valued(reader.terms(i), seen).to_vec()).collect()
+    }
+
+    fn sum(&self, weights: &Rows, documents: &[Vec<u32>], rows: &mut [f64]) {
+        let unknown = weights.sum(documents, rows);
         for (i, row) in rows.chunks_exact_mut(self.classes()).enumerate() {
             self.finish(documents[i].len(), unknown[i], row);
         }
@@ -212,6 +288,33 @@ impl Scorer {
         }
         row.iter_mut().zip(&self.bias).for_each(|(score, bias)| *score += bias);
     }
+}
+
+/// The first of a document's classes.
+struct First {
+    class: u32,
+    score: f64,
+    /// By how much it is ahead of the second.
+    lead: f64,
+}
+
+impl First {
+    /// More than what rounding to 53 bits can make of sums like this.
+    fn rounding(&self) -> f64 {
+        1e-3 + 1e-6 * self.score.abs()
+    }
+}
+
+fn highest(scores: &[f64], prior: &[f64]) -> First {
+    let mut first = First { class: 0, score: f64::NEG_INFINITY, lead: f64::INFINITY };
+    for (class, score) in scores.iter().zip(prior).map(|(score, prior)| score + prior).enumerate() {
+        if score > first.score {
+            first = First { class: class as u32, score, lead: score - first.score };
+        } else {
+            first.lead = first.lead.min(first.score - score);
+        }
+    }
+    first
 }
 
 /// The last `count` of the rows, and those before them.

@@ -48,6 +48,36 @@ def rows(corpus: Corpus, chosen: list[int]) -> Corpus:
     return [corpus[0][i] for i in chosen], [corpus[1][i] for i in chosen]
 
 
+def test_classes_that_differ_by_less_than_sixteen_bits_can_tell_are_told_apart() -> None:
+    classes = range(40)
+    shared = [f"{'a ' * (1000 + i)}{'b ' * (1000 - i)}" for i in classes]
+    own = [" ".join(f"own{i}x{j}" for j in range(20)) for i in classes]
+    model = Model(words(), priors="uniform").learn([*shared, *own], [*classes, *classes])
+    asked = ["a " * (500 + i) + "b " * (500 - i) for i in range(-40, 40)]
+    expected = model.log_joint(asked).argmax(axis=1).tolist()
+    assert len(set(expected)) > 20
+    assert model.predict(asked).tolist() == expected
+
+
+WORDS = st.lists(st.sampled_from("abcdefghijklm"), max_size=6)
+
+
+@given(
+    st.lists(st.tuples(WORDS, st.integers(0, 30)), min_size=1),
+    st.lists(st.tuples(WORDS, st.integers(1, 90))),
+    SETTINGS,
+    MODEL,
+)
+def test_the_predicted_class_has_the_highest_joint_however_many_classes_there_are(
+    known: list[tuple[list[str], int]], asked: list[tuple[list[str], int]], view: Any, model: Any
+) -> None:
+    texts, labels = [" ".join(text) for text, _ in known], [label for _, label in known]
+    subject = Model(words(**view), **model).learn(texts, labels)
+    documents = [" ".join(text * times) for text, times in asked]
+    expected = np.array(subject.classes)[subject.log_joint(documents).argmax(axis=1)]
+    assert subject.predict(documents).tolist() == expected.tolist()
+
+
 @given(views, corpora(), st.randoms(use_true_random=False), st.integers(1, 4))
 def test_order_and_batches_leave_no_trace(
     views: Views, corpus: Corpus, shuffle: random.Random, batch: int

@@ -73,8 +73,9 @@ def test_a_plot_is_drawn_into_the_axes_given_or_into_a_figure_of_its_own(
     draw: Callable[[Axes | None], Axes],
 ) -> None:
     _, ax = plt.subplots()
+    figures = plt.get_fignums()
     assert draw(ax) is ax
-    assert len(plt.get_fignums()) == 1
+    assert plt.get_fignums() == figures
     own = draw(None)
     assert own is not ax
     assert own.figure.number == plt.get_fignums()[-1]  # type: ignore[union-attr]

@@ -99,6 +99,9 @@ class Scorer:
     def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
         """One row of scores a document, one column a class."""
 
+    def best(self, documents: Any, prior: NDArray[np.float64], threads: int) -> NDArray[np.uint32]:
+        """The class with the highest score and prior of each document; of equals, the first."""
+
     def parts(self, text: str | builtins.bytes) -> list[tuple[str, int, int, int]]:
         """The terms of a text: name, index (-1 if it was never learned), start and end."""
 

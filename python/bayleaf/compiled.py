@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf import events
 from bayleaf.events import Priors, Unseen
@@ -13,7 +14,7 @@ from bayleaf.explain import Part
 from bayleaf.inputs import NamedViews
 from bayleaf.judgement import Judgement
 from bayleaf.labels import Label, as_array
-from bayleaf.scoring import Scorer
+from bayleaf.scoring import Scorer, TextScorer
 from bayleaf.tables import Tally
 from bayleaf.tally import Classes, Floats, TextTally
 from bayleaf.tuned import TunedScorer
@@ -62,6 +63,17 @@ class Compiled:
             scores *= self.temperature
         scores += self.log_prior
         return scores
+
+    def best(self, columns: list[Any], threads: int) -> NDArray[np.integer[Any]]:
+        """The most probable class of each document; of equals, the first."""
+        alone = self.scorers[0] if len(self.scorers) == 1 and self.temperature == 1 else None
+        if isinstance(alone, TextScorer) and not self.may_rule_out:
+            return alone.best(columns[0], self.log_prior, threads)
+        joint = self.log_joint(columns, threads)
+        if self.may_rule_out and np.isneginf(joint.max(axis=1)).any():
+            joint = events.log_posterior(joint, self.log_prior)
+        best: NDArray[np.intp] = joint.argmax(axis=1)
+        return best
 
     def parts(self, columns: list[Any]) -> tuple[str, list[Part]]:
         """The only document as text, and the parts of its score with their places in it."""

@@ -258,10 +258,7 @@ class Model(Tunable):
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each document; of equals, the first in `classes`."""
         compiled = self._ready()
-        joint = self.log_joint(X)
-        best = joint.argmax(axis=1)
-        if compiled.may_rule_out and np.isneginf(joint.max(axis=1)).any():
-            best = events.log_posterior(joint, compiled.log_prior).argmax(axis=1)
+        best = compiled.best(inputs.read(self.views, X), self.threads)
         answers: NDArray[Any] = compiled.labels[best]
         return answers
 

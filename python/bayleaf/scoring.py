@@ -67,6 +67,11 @@ class TextScorer:
         finite: Floats = self._finite.score(column, threads)
         return finite if self._zeros is None else _ruled_out(finite, self._zeros.score(column, threads))
 
+    def best(self, column: Any, log_prior: Floats, threads: int) -> NDArray[np.integer[Any]]:
+        """The class of highest likelihood and prior of each document, if none can be ruled out."""
+        best: NDArray[np.uint32] = self._finite.best(column, log_prior, threads)
+        return best
+
     def shown(self, column: Any, name: str) -> str:  # noqa: ARG002
         """The text itself."""
         return as_text(column[0])

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::documents::Documents;
@@ -53,6 +54,24 @@ impl PyScorer {
         let scores =
             self.analyzer.get().run(py, |context| self.scorer.score(context, &documents, threads))?;
         scores.into_pyarray(py).reshape(shape)
+    }
+
+    /// The class with the highest score and prior of each document.
+    fn best<'py>(
+        &self,
+        py: Python<'py>,
+        documents: Documents,
+        prior: Vec<f64>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        if prior.len() != self.scorer.classes() {
+            let message = format!("There are {} classes, not {}.", self.scorer.classes(), prior.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let documents = documents.get();
+        let best =
+            self.analyzer.get().run(py, |context| self.scorer.best(context, &documents, &prior, threads))?;
+        Ok(best.into_pyarray(py))
     }
 
     /// The terms of a text: name, index (or -1 for one that was never learned), start and end.
