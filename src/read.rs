@@ -76,6 +76,9 @@ pub struct Reader {
     letters: Letters,
 }
 
+/// The number of a token that is about to get another.
+const REPLACED: u32 = 0;
+
 fn stretches<'a>(text: &'a [u8], spans: &'a [[u32; 2]]) -> Stretches<'a, impl Fn(usize) -> (usize, usize)> {
     let span = |i: usize| (spans[i][0] as usize, spans[i][1] as usize);
     Stretches { text, count: spans.len(), span }
@@ -166,7 +169,11 @@ impl Reader {
     fn number_forms<N: Numbering>(&mut self, numbering: &mut N) {
         let (new, done) = (&mut self.new, self.numbers.len());
         let tokens = stretches(&self.tokens.text, &self.tokens.spans()[done..]);
+        let verbatim = self.tokens.verbatim();
         let settle = |numbering: &mut N, key: &Key, i: usize| {
+            if verbatim.binary_search(&((done + i) as u32)).is_ok() {
+                return REPLACED;
+            }
             let number = numbering.form(key, || tokens.bytes(i), WAITING | new.forms.len() as u32);
             if is_open(number) {
                 new.meet(number, (done + i) as u32, *key, (tokens.span)(i));

@@ -157,3 +157,17 @@ def test_a_word_of_ten_million_letters_is_left_out(tokenizer: str) -> None:
 def test_a_document_of_a_hundred_million_bytes_is_counted() -> None:
     model = Model([words()], threads=1).learn([b"ab, " * 25_000_000], ["x"])
     assert model.counts().occurrences.tolist() == [25_000_000]
+
+
+def test_your_function_never_sees_what_is_kept() -> None:
+    seen: list[str] = []
+
+    def watch(word: str) -> str:
+        seen.append(word)
+        return word.upper()
+
+    model = Model(words(keep=["url", "money"], normalizer=watch))
+    model.learn(["see www.win.example now", "now £5, see www.win.example"], ["a", "b"])
+    model.predict(["www.other.example costs £7"])
+    assert sorted(seen) == ["costs", "now", "see"]
+    assert model.counts().term_names == ["NOW", "SEE", "www.win.example", "£5"]
