@@ -21,6 +21,7 @@ Unseen = Literal["ignore", "smooth"]
 Priors = Literal["empirical", "uniform"] | Mapping[Any, float]
 
 SMALL = 4096
+_AT_A_TIME = 1 << 16
 
 VALUES = {"count": "count", "binary": "binary", "normalized": "share", "tf-idf": "share"}
 
@@ -162,11 +163,17 @@ def _mass(counts: ClassCounts, tf: TermFrequency) -> tuple[Floats, Floats | None
 
 
 def _log_of_counts(mass: Floats, alpha: float) -> Floats:
-    """log(mass + alpha) of whole numbers: nearly all of them are small, and each logarithm is taken once."""
+    """log(mass + alpha) of whole numbers: nearly all of them are small, and each logarithm is taken once.
+
+    Some at a time, so that what is needed in between stays in the cache.
+    """
     table = np.log(np.arange(SMALL) + alpha)
-    logs: Floats = table.take(mass.astype(np.intp), mode="clip")
-    large = np.flatnonzero(mass >= SMALL)
-    logs[large] = np.log(mass[large] + alpha)
+    logs = np.empty_like(mass)
+    for start in range(0, len(mass), _AT_A_TIME):
+        here = slice(start, start + _AT_A_TIME)
+        logs[here] = table.take(mass[here].astype(np.intp), mode="clip")
+        large = start + np.flatnonzero(mass[here] >= SMALL)
+        logs[large] = np.log(mass[large] + alpha)
     return logs
 
 

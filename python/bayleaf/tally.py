@@ -80,9 +80,11 @@ class ClassCounts:
 
     def by_class(self, cells: Floats) -> Floats:
         """Sum the cells of each class."""
-        ends = self.arrays["class_ends"].astype(np.intp)
-        sums = np.add.reduceat(np.append(cells, 0.0), np.append(0, ends[:-1])) if len(ends) else np.zeros(0)
-        return np.where(self._class_sizes > 0, sums, 0.0)
+        sizes, sums = self._class_sizes, np.zeros(self.n_classes)
+        filled = sizes > 0
+        if filled.any():
+            sums[filled] = np.add.reduceat(cells, (np.cumsum(sizes) - sizes)[filled])
+        return sums
 
     def by_term(self, cells: Floats) -> Floats:
         """Sum the cells of each term."""
