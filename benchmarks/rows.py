@@ -285,7 +285,7 @@ def learn_stemmed(bench: Bench) -> Duel:
     source = bench.source("imdb.train")
     stemmed = partial(bayleaf, "words", stop_words="english", stemmer="porter")
     plain = partial(learning, OUR_WORDS, source.read())
-    return race_to_learn(source, stemmed, plain, bench.rounds(5, 9))
+    return race_to_learn(source, stemmed, plain, bench.rounds(5, 25))
 
 
 @row(
@@ -300,7 +300,7 @@ def learn_function(bench: Bench) -> Duel:
     source = bench.source("imdb.train")
     plain = partial(learning, OUR_WORDS, source.read())
     return race_to_learn(
-        source, partial(bayleaf, "words", normalizer=str.casefold), plain, bench.rounds(5, 9)
+        source, partial(bayleaf, "words", normalizer=str.casefold), plain, bench.rounds(5, 25)
     )
 
 

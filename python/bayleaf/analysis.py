@@ -117,8 +117,9 @@ class Normalization:
         clean = _composed(self._cleaning())
         shorten = _composed(self._shortening())
         stops = self._stop_set()
-        function = None if self.function is None else _checked_function(self.function)
-        if not (clean or shorten or stops or function):
+        alone = not (clean or shorten or stops)
+        function = None if self.function is None else _checked_function(self.function, alone=alone)
+        if alone and not function:
             return None
 
         def normalize(forms: list[str]) -> list[str | None]:
@@ -257,24 +258,31 @@ def _without_stops(
     ]
 
 
-_WORD_OR_NONE = {str, type(None)}
-
-
-def _checked_function(function: WordFunction) -> Callable[[Sequence[str | None]], list[str | None]]:
-    """The user's function on many words, none of them dropped or empty, and its answers looked at."""
+def _checked_function(
+    function: WordFunction, *, alone: bool
+) -> Callable[[Sequence[str | None]], list[str | None]]:
+    """The user's function on many words, of which none was dropped before if it is alone."""
 
     def apply(words: Sequence[str | None]) -> list[str | None]:
-        if all(words):
+        if alone:
             answers = [*map(function, cast(Sequence[str], words))]
         else:
             answers = [function(word) if word else None for word in words]
-        if not {*map(type, answers)} <= _WORD_OR_NONE:
-            for wrong in _not_strings(answer for answer in answers if answer is not None):
-                name = function_name(function)
-                raise TypeError(f"{name} must return a word, or None to drop it, but returned {wrong!r}.")
+        _check_answers(function, answers)
         return answers if all(answers) else [answer or None for answer in answers]
 
     return apply
+
+
+def _check_answers(function: WordFunction, answers: list[str | None]) -> None:
+    """Joining them is the fastest way to see that all are words; with one that was dropped it fails."""
+    try:
+        "".join(cast(list[str], answers))
+    except TypeError:
+        for wrong in _not_strings(answer for answer in answers if answer is not None):
+            name = function_name(function)
+            message = f"{name} must return a word, or None to drop it, but returned {wrong!r}."
+            raise TypeError(message) from None
 
 
 def function_name(function: Any) -> str:
