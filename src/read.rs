@@ -218,10 +218,10 @@ impl Reader {
         let numbers = Cell::from_mut(&mut self.numbers[..]).as_slice_of_cells();
         let (mut kept, mut start) = (0, 0);
         for end in &mut self.ends {
-            for number in &numbers[start..*end] {
+            for number in numbers[start..*end].iter().map(Cell::get) {
                 // SAFETY: fewer are kept than were looked at.
-                unsafe { numbers.get_unchecked(kept) }.set(number.get());
-                kept += usize::from(number.get() != DROPPED);
+                unsafe { numbers.get_unchecked(kept) }.set(number);
+                kept += usize::from(number != DROPPED);
             }
             start = std::mem::replace(end, kept);
         }
