@@ -173,6 +173,9 @@ impl Porter {
     /// The rule of the longest ending that fits, if what it changes stands behind `region`.
     fn replace_longest(&mut self, rules: fn(u8) -> &'static [Rule], region: usize) {
         let [.., before_last, last] = self.word[..] else { return };
+        if region >= self.word.len() {
+            return;
+        }
         if let Some(&(ending, by)) =
             rules(before_last).iter().find(|(ending, _)| ending.last() == Some(&last) && self.ends(ending))
         {

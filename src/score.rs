@@ -166,7 +166,9 @@ impl Scorer {
                 Weights::Dense(weights) => {
                     let mut rows = vec![0.0; count * self.classes()];
                     self.score_each(weights, reader, seen, &mut rows);
-                    best.extend(rows.chunks_exact(self.classes()).map(|row| highest(row, prior).class));
+                    best.extend(
+                        rows.chunks_exact(self.classes().max(1)).map(|row| highest(row, prior).class),
+                    );
                 }
                 Weights::Rows(weights) => {
                     for documents in self.documents(reader, count, seen).chunks(TOGETHER) {
