@@ -8,6 +8,7 @@ mod cut;
 mod export;
 mod features;
 mod forms;
+mod gaps;
 mod lanes;
 mod letters;
 mod lexicon;

@@ -1,14 +1,14 @@
 //! Documents to term numbers: cut, look up in batches, normalize what is new, join n-grams.
 
-use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
 use crate::analyze::{TextError, Tokens, checked};
 use crate::cut::Cut;
 use crate::forms::{Key, Role, UNKNOWN};
+use crate::gaps;
 use crate::letters::{Letters, byte_grams};
-use crate::lexicon::{DROPPED, WAITING};
+use crate::lexicon::WAITING;
 use crate::lookup::{BATCH, Stretches, is_open};
 use crate::newforms::NewForms;
 use crate::normalize::Normalizer;
@@ -215,14 +215,9 @@ impl Reader {
 
     /// Close the gaps of what was dropped.
     fn close_gaps(&mut self) {
-        let numbers = Cell::from_mut(&mut self.numbers[..]).as_slice_of_cells();
         let (mut kept, mut start) = (0, 0);
         for end in &mut self.ends {
-            for number in numbers[start..*end].iter().map(Cell::get) {
-                // SAFETY: fewer are kept than were looked at.
-                unsafe { numbers.get_unchecked(kept) }.set(number);
-                kept += usize::from(number != DROPPED);
-            }
+            kept = gaps::close(&mut self.numbers, start..*end, kept);
             start = std::mem::replace(end, kept);
         }
         self.numbers.truncate(kept);
