@@ -273,6 +273,13 @@ def classify_taxa(bench: Bench) -> Duel:
 # normalizing
 
 
+def against_plain(bench: Bench, **settings: Any) -> Duel:
+    """bayleaf on both sides: words that are normalized, and words as they come."""
+    source = bench.source("imdb.train")
+    plain = partial(learning, OUR_WORDS, source.read())
+    return race_to_learn(source, partial(bayleaf, "words", **settings), plain, bench.rounds(5, 25))
+
+
 @row(
     "learn-stemmed",
     "stop words + Porter while learning imdb",
@@ -281,11 +288,7 @@ def classify_taxa(bench: Bench) -> Duel:
     group="text",
 )
 def learn_stemmed(bench: Bench) -> Duel:
-    """bayleaf on both sides."""
-    source = bench.source("imdb.train")
-    stemmed = partial(bayleaf, "words", stop_words="english", stemmer="porter")
-    plain = partial(learning, OUR_WORDS, source.read())
-    return race_to_learn(source, stemmed, plain, bench.rounds(5, 25))
+    return against_plain(bench, stop_words="english", stemmer="porter")
 
 
 @row(
@@ -296,12 +299,8 @@ def learn_stemmed(bench: Bench) -> Duel:
     group="text",
 )
 def learn_function(bench: Bench) -> Duel:
-    """bayleaf on both sides; the function is called once for each surface form."""
-    source = bench.source("imdb.train")
-    plain = partial(learning, OUR_WORDS, source.read())
-    return race_to_learn(
-        source, partial(bayleaf, "words", normalizer=str.casefold), plain, bench.rounds(5, 25)
-    )
+    """The function is called once for each surface form."""
+    return against_plain(bench, normalizer=str.casefold)
 
 
 # peers without a bar, for the record

@@ -80,7 +80,7 @@ pub struct Tokens {
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Mask {
     pub(crate) word: u64,
-    high: u64,
+    pub(crate) high: u64,
 }
 
 impl Tokens {

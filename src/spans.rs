@@ -8,7 +8,7 @@ const GROUP: usize = 64;
 /// mispredicted in every block.
 const STEP: usize = 6;
 
-/// Where the current word began, and where the next will.
+/// What the blocks before have left: whether a word goes on, where the next block begins, whether one was all ones.
 #[derive(Clone, Copy)]
 struct State {
     carry: u64,
@@ -82,4 +82,43 @@ fn push_group_anywhere(masks: &[Mask], mut state: State, spans: &mut Vec<[u32; 2
         spans.set_len(started);
     }
     state
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn one_by_one(words: &[u64], begin: u32, end: u32) -> Vec<[u32; 2]> {
+        let is_word = |at: usize| words.get(at / BLOCK).is_some_and(|word| word >> (at % BLOCK) & 1 == 1);
+        let mut spans: Vec<[u32; 2]> = Vec::new();
+        for at in 0..words.len() * BLOCK {
+            if is_word(at) && (at == 0 || !is_word(at - 1)) {
+                spans.push([begin + at as u32, end]);
+            } else if !is_word(at) && at > 0 && is_word(at - 1) {
+                spans.iter_mut().last().into_iter().for_each(|span| span[1] = begin + at as u32);
+            }
+        }
+        spans
+    }
+
+    proptest! {
+        #[test]
+        fn every_processor_finds_the_same_words(
+            words in prop::collection::vec(prop_oneof![any::<u64>(), Just(u64::MAX), Just(0), Just(0xAAAA_AAAA_AAAA_AAAA)], 0..200),
+        ) {
+            let masks: Vec<Mask> = words.iter().map(|&word| Mask { word, high: 0 }).collect();
+            let end = 7 + (words.len() * BLOCK) as u32;
+            let expected = one_by_one(&words, 7, end);
+            let mut chosen = vec![[1, 2]];
+            prop_assert_eq!(push_spans(&masks, 7, end, &mut chosen), words.contains(&u64::MAX));
+            prop_assert_eq!(&chosen[1..], &expected[..]);
+            let mut anywhere = Vec::with_capacity(GROUP * BLOCK / 2 + STEP + 1);
+            let group = &masks[..masks.len().min(GROUP)];
+            let state = push_group_anywhere(group, State { carry: 0, base: 7, full: false }, &mut anywhere);
+            let closed = anywhere.len() - state.carry as usize;
+            prop_assert_eq!(&anywhere[..closed], &expected[..closed]);
+        }
+    }
 }

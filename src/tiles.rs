@@ -193,7 +193,7 @@ fn add_runs<'e, const WIDTH: usize>(
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Entry, Line};
+    use super::{Entry, Line, prefetch_all};
     use std::arch::x86_64::{
         __m256d, _mm256_add_pd, _mm256_load_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd,
         _mm256_store_pd,
@@ -210,7 +210,7 @@ mod avx2 {
         let mut rest = entries;
         for (i, &(document, length)) in runs.iter().enumerate() {
             if let Some(&(ahead, _)) = runs.get(i + 2) {
-                crate::memory::prefetch_all(&scores[ahead as usize]);
+                prefetch_all(&scores[ahead as usize]);
             }
             let (entries, others) = rest.split_at(length as usize);
             rest = others;
