@@ -2,6 +2,8 @@
 
 mod analyze;
 mod bags;
+mod best;
+mod blocks;
 mod characters;
 mod counts;
 mod cut;
@@ -12,9 +14,11 @@ mod gaps;
 mod lanes;
 mod letters;
 mod lexicon;
+mod linear;
 mod loo;
 mod loo_events;
 mod lookup;
+mod many;
 mod matrix;
 mod memory;
 mod newforms;
@@ -22,6 +26,7 @@ mod normalize;
 mod numbering;
 mod pairs;
 mod parts;
+mod places;
 mod porter;
 mod python;
 mod read;

@@ -31,7 +31,7 @@ impl<'a> Column<'a> {
     }
 
     #[inline]
-    fn get(self, i: usize) -> u64 {
+    pub fn get(self, i: usize) -> u64 {
         match self {
             Self::U8(values) => values[i].into(),
             Self::U16(values) => values[i].into(),
@@ -44,7 +44,7 @@ impl<'a> Column<'a> {
         (0..self.len()).map(move |i| self.get(i))
     }
 
-    fn last(self) -> u64 {
+    pub fn last(self) -> u64 {
         self.len().checked_sub(1).map_or(0, |last| self.get(last))
     }
 

@@ -1,20 +1,26 @@
-//! Which class wins, mostly without knowing by how much. With a thousand classes the best score is far above the
-//! second, so sums of weights rounded to 16 bits decide: sixteen are added at a time instead of four. Where what
-//! rounding can have changed might decide, nothing is said, and the exact sums have the word.
+//! Sums of weights rounded to 16 bits, and how wrong they can be. Sixteen such weights are added at a time, of exact
+//! ones only four, and they take a quarter of the memory.
 
+use crate::blocks::Blocks;
+use crate::linear::Linear;
 use crate::memory::{filled, prefetch_all};
-use crate::tiles::{Blocks, Occurrences};
+use crate::places::Places;
+
+/// How many classes a number of 16 bits can name.
+const ANY_CLASS: usize = 1 << 16;
+/// How many rows ahead a sparse one is fetched from memory.
+const AHEAD: usize = 4;
 
 /// Classes in a tile: eight registers of sixteen numbers.
 const TILE: usize = 128;
 /// Rows that are added at a time: a tile of them takes 28 KB.
 const BLOCK: usize = 112;
 /// The largest rounded weight: so many of them can be added ...
-const LARGEST: f64 = 2047.0;
+const LARGEST: f64 = 1023.0;
 /// ... before 16 bits run over.
-const ROOM: usize = 16;
+const ROOM: usize = 32;
 /// Sums of more weights are left to the exact ones, before 32 bits run over.
-pub const MOST: usize = 1 << 20;
+const MOST: usize = 1 << 20;
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
@@ -26,57 +32,105 @@ struct Sums([i32; TILE]);
 
 /// A cell of a sparse row.
 #[derive(Clone, Copy, Default)]
-pub struct RoughCell {
-    pub class: u16,
-    pub weight: i16,
+struct Cell {
+    class: u16,
+    weight: i16,
 }
 
 /// Weights as multiples of a unit.
 pub struct Rough {
-    pub unit: f64,
-    rows: usize,
+    unit: f64,
     classes: usize,
     /// All rows of the first tile, then all of the second, and so on.
     dense: Vec<Row>,
     /// The cells of sparse rows, one row behind the other.
-    pub sparse: Vec<RoughCell>,
+    sparse: Vec<Cell>,
+}
+
+/// The sums of a document's rounded weights.
+pub struct Estimate<'a> {
+    pub sums: &'a [i32],
+    pub unit: f64,
+    /// Of how many terms.
+    pub known: usize,
+}
+
+impl Estimate<'_> {
+    /// By how much a sum can be wrong. The exact sums are rounded too, but a million times less.
+    pub fn error(&self) -> f64 {
+        self.known as f64 * self.unit * 0.500_001
+    }
 }
 
 impl Rough {
-    /// Room for so many rows, unless weights or classes cannot be written in 16 bits.
-    pub fn new(largest: f64, rows: usize, classes: usize, cells: usize) -> Option<Self> {
-        let possible = largest.is_normal() && classes <= usize::from(u16::MAX) + 1;
-        possible.then(|| Self {
-            unit: largest / LARGEST,
-            rows,
-            classes,
-            dense: filled(rows * classes.div_ceil(TILE), Row([0; TILE])),
-            sparse: filled(cells, RoughCell::default()),
-        })
+    /// Round all weights, unless they or the classes cannot be written in 16 bits.
+    pub fn new(linear: &Linear, places: &Places) -> Option<Self> {
+        let classes = linear.classes();
+        let largest = linear.differences.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
+        if !largest.is_normal() || classes > ANY_CLASS {
+            return None;
+        }
+        let unit = largest / LARGEST;
+        let rounded = |weight: f64| (weight * (LARGEST / largest) + 0.5f64.copysign(weight)) as i16;
+        let rows = places.dense();
+        let mut dense = filled(rows * classes.div_ceil(TILE), Row([0; TILE]));
+        let mut sparse = filled(places.sparse_cells(), Cell::default());
+        places.sort_out(
+            linear,
+            |row, class, weight| dense[class / TILE * rows + row].0[class % TILE] = rounded(weight),
+            |cell, class, weight| sparse[cell] = Cell { class: class as u16, weight: rounded(weight) },
+        );
+        Some(Self { unit, classes, dense, sparse })
     }
 
-    pub fn rounded(&self, weight: f64) -> i16 {
-        (weight / self.unit).round() as i16
+    /// The estimates of each document, unless its terms are too many.
+    pub fn estimate(
+        &self,
+        places: &Places,
+        documents: &[Vec<u32>],
+        mut visit: impl FnMut(usize, Option<Estimate>),
+    ) {
+        let mut blocks = Blocks::new(places.dense());
+        let mut sums = filled(documents.len() * self.classes, 0);
+        let mut known = Vec::with_capacity(documents.len());
+        let (mut dense, mut sparse) = (Vec::new(), Vec::new());
+        let mut by_class = Box::new([0; ANY_CLASS]);
+        for (document, sums) in sums.chunks_exact_mut(self.classes).enumerate() {
+            let terms = if documents[document].len() > MOST { &[] } else { &documents[document][..] };
+            places.find_by_kind(terms, &mut dense, &mut sparse);
+            known.push(dense.len() + sparse.len());
+            blocks.push(document, &dense, |&row| row);
+            self.add_sparse(places, &sparse, &mut by_class);
+            sums.copy_from_slice(&by_class[..self.classes]);
+            by_class[..self.classes].fill(0);
+        }
+        self.add_dense(places.dense(), &blocks, &mut sums);
+        for (document, sums) in sums.chunks_exact(self.classes).enumerate() {
+            let estimate = Estimate { sums, unit: self.unit, known: known[document] };
+            visit(document, (documents[document].len() <= MOST).then_some(estimate));
+        }
     }
 
-    pub fn put(&mut self, row: usize, class: usize, weight: f64) {
-        self.dense[class / TILE * self.rows + row].0[class % TILE] = self.rounded(weight);
-    }
-
-    /// By how much a sum of so many weights can be wrong. The exact sums are rounded too, but a million times less.
-    pub fn error(&self, weights: usize) -> f64 {
-        weights as f64 * self.unit * 0.500_001
+    fn add_sparse(&self, places: &Places, rows: &[u32], sums: &mut [i32; ANY_CLASS]) {
+        for (i, &row) in rows.iter().enumerate() {
+            if let Some(&ahead) = rows.get(i + AHEAD) {
+                prefetch_all(&self.sparse[places.cells(ahead)]);
+            }
+            if let Some(&ahead) = rows.get(i + 2 * AHEAD) {
+                places.prefetch(ahead);
+            }
+            for cell in &self.sparse[places.cells(row)] {
+                sums[usize::from(cell.class)] += i32::from(cell.weight);
+            }
+        }
     }
 
     /// Add the dense rows of every document to its sums.
-    pub fn add_dense(&self, documents: &Occurrences<u32>, sums: &mut [i32]) {
-        if self.rows == 0 {
-            return;
-        }
-        let blocks = documents.by_block(BLOCK, self.rows, |&row| row);
-        for (tile, rows) in self.dense.chunks_exact(self.rows).enumerate() {
-            let mut found = vec![Sums([0; TILE]); sums.len() / self.classes];
-            add_tile(rows, &blocks, &mut found);
+    fn add_dense(&self, rows: usize, blocks: &Blocks<u32, BLOCK>, sums: &mut [i32]) {
+        let documents = sums.len() / self.classes;
+        for (tile, rows) in self.dense.chunks_exact(rows.max(1)).enumerate() {
+            let mut found = vec![Sums([0; TILE]); documents];
+            add_tile(rows, blocks, &mut found);
             for (found, sums) in found.iter().zip(sums.chunks_exact_mut(self.classes)) {
                 let sums = &mut sums[tile * TILE..self.classes.min((tile + 1) * TILE)];
                 sums.iter_mut().zip(&found.0).for_each(|(sum, found)| *sum += found);
@@ -85,43 +139,30 @@ impl Rough {
     }
 }
 
-fn add_tile(rows: &[Row], blocks: &Blocks<u32>, sums: &mut [Sums]) {
-    let mut rest = &blocks.entries[..];
-    for (next, runs) in rows.chunks(BLOCK).skip(1).chain([&[][..]]).zip(&blocks.runs) {
-        prefetch_all(next);
-        for (i, &(document, length)) in runs.iter().enumerate() {
-            if let Some(&(ahead, _)) = runs.get(i + 2) {
-                prefetch_all(&sums[ahead as usize].0);
-            }
-            let (entries, others) = rest.split_at(length as usize);
-            rest = others;
-            add_run(rows, entries, &mut sums[document as usize]);
-        }
-    }
-}
-
-/// Add some rows to a document's sums.
-#[inline(always)]
-fn add_run(rows: &[Row], run: &[u32], sums: &mut Sums) {
+/// Add the rows of a tile to the documents' sums.
+fn add_tile(rows: &[Row], blocks: &Blocks<u32, BLOCK>, sums: &mut [Sums]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has just said that it knows these instructions.
-        return unsafe { avx2::add_run(rows, run, sums) };
+        return unsafe { avx2::add_tile(rows, blocks, sums) };
     }
-    add_run_anywhere(rows, run, sums);
+    add_tile_anywhere(rows, blocks, sums);
 }
 
-fn add_run_anywhere(rows: &[Row], run: &[u32], sums: &mut Sums) {
-    for &row in run {
-        for (sum, &weight) in sums.0.iter_mut().zip(&rows[row as usize].0) {
-            *sum += i32::from(weight);
-        }
+fn add_tile_anywhere(rows: &[Row], blocks: &Blocks<u32, BLOCK>, sums: &mut [Sums]) {
+    for block in blocks.iter() {
+        block.for_each(|document, run| {
+            for &row in run {
+                let weights = &rows[row as usize].0;
+                sums[document].0.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += i32::from(weight));
+            }
+        });
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{ROOM, Row, Sums, TILE};
+    use super::{BLOCK, Blocks, ROOM, Row, Sums, TILE};
     use std::arch::x86_64::{
         __m256i, _mm256_add_epi16, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_cvtepi16_epi32,
         _mm256_extracti128_si256, _mm256_load_si256, _mm256_setzero_si256, _mm256_store_si256,
@@ -131,20 +172,28 @@ mod avx2 {
     const REGISTERS: usize = TILE / LANES;
 
     #[target_feature(enable = "avx2")]
-    #[inline]
-    pub fn add_run(rows: &[Row], run: &[u32], sums: &mut Sums) {
-        for run in run.chunks(ROOM) {
-            let mut narrow = [_mm256_setzero_si256(); REGISTERS];
-            for &row in run {
-                let (weights, _) = rows[row as usize].0.as_chunks::<LANES>();
-                for (narrow, weights) in narrow.iter_mut().zip(weights) {
-                    // SAFETY: there are sixteen numbers, and rows are aligned.
-                    let weights = unsafe { _mm256_load_si256(weights.as_ptr().cast()) };
-                    *narrow = _mm256_add_epi16(*narrow, weights);
-                }
-            }
-            widen(&narrow, sums);
+    pub fn add_tile(rows: &[Row], blocks: &Blocks<u32, BLOCK>, sums: &mut [Sums]) {
+        for block in blocks.iter() {
+            block.for_each(|document, run| {
+                run.chunks(ROOM).for_each(|run| add_rows(rows, run, &mut sums[document]));
+            });
         }
+    }
+
+    /// Not inlined: the compiler would keep the sums of 32 bits in registers, of which there are too few.
+    #[target_feature(enable = "avx2")]
+    #[inline(never)]
+    fn add_rows(rows: &[Row], run: &[u32], sums: &mut Sums) {
+        let mut narrow = [_mm256_setzero_si256(); REGISTERS];
+        for &row in run {
+            let (weights, _) = rows[row as usize].0.as_chunks::<LANES>();
+            for (narrow, weights) in narrow.iter_mut().zip(weights) {
+                // SAFETY: there are sixteen numbers, and rows are aligned.
+                let weights = unsafe { _mm256_load_si256(weights.as_ptr().cast()) };
+                *narrow = _mm256_add_epi16(*narrow, weights);
+            }
+        }
+        widen(&narrow, sums);
     }
 
     /// Add sums of 16 bits to those of 32.
@@ -176,13 +225,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_processor_has_the_same_sums(weights in prop::collection::vec(-2047i16..=2047, TILE * 3),
-                                             run in prop::collection::vec(0u32..3, 0..100), most: bool) {
-            let rows: Vec<Row> = weights.as_chunks().0.iter().map(|&row| Row(if most { [2047; TILE] } else { row })).collect();
-            let (mut portable, mut chosen) = (Sums([7; TILE]), Sums([7; TILE]));
-            add_run_anywhere(&rows, &run, &mut portable);
-            add_run(&rows, &run, &mut chosen);
-            prop_assert_eq!(portable.0, chosen.0);
+        fn every_processor_has_the_same_sums(weights in prop::collection::vec(-1023i16..=1023, TILE * 3),
+                                             documents in prop::collection::vec(prop::collection::vec(0u32..3, 0..100), 0..3),
+                                             most: bool) {
+            let rows: Vec<Row> = weights.as_chunks().0.iter().map(|&row| Row(if most { [1023; TILE] } else { row })).collect();
+            let mut blocks = Blocks::new(rows.len());
+            documents.iter().enumerate().for_each(|(i, rows)| blocks.push(i, rows, |&row| row));
+            let (mut portable, mut chosen) = (vec![Sums([7; TILE]); 3], vec![Sums([7; TILE]); 3]);
+            add_tile_anywhere(&rows, &blocks, &mut portable);
+            add_tile(&rows, &blocks, &mut chosen);
+            prop_assert!(portable.iter().zip(&chosen).all(|(a, b)| a.0 == b.0));
         }
     }
 }

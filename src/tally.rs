@@ -13,9 +13,16 @@ use crate::read::{Analysis, Document, READ_BYTES, ReadError, Reader};
 #[derive(Debug)]
 pub enum TallyError {
     Read(ReadError),
-    NotLearned { term: Option<String>, class: usize },
-    TooManyDocuments { class: usize },
+    NotLearned {
+        term: Option<String>,
+        class: usize,
+    },
+    TooManyDocuments {
+        class: usize,
+    },
     Interrupted,
+    /// The weights are no longer where they were.
+    Lost,
 }
 
 impl fmt::Display for TallyError {
@@ -32,6 +39,7 @@ impl fmt::Display for TallyError {
                 write!(f, "Class number {class} would have more than {} documents.", u32::MAX)
             }
             Self::Interrupted => write!(f, "Interrupted; nothing has changed."),
+            Self::Lost => write!(f, "The weights of the model were changed while it was in use."),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! in tiles of some classes: for one tile and some rows, which stay in the first-level cache, each document's scores
 //! are held in registers while all of its terms among these rows are added.
 
+use crate::blocks::{Block, Blocks};
 use crate::memory::{filled, prefetch_all};
 
 /// Numbers in a line of the cache. Where a row begins in the middle of one, every second load touches two.
@@ -12,7 +13,7 @@ const WIDE: usize = 6;
 /// Lines in each tile behind the last wide one.
 const NARROW: usize = 1;
 /// Rows that are added at a time: a wide tile of them takes 24 KB.
-const BLOCK: usize = 64;
+pub const BLOCK: usize = 64;
 
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
@@ -28,33 +29,9 @@ pub struct Tiles {
 /// A row and how often it is added.
 pub type Entry = (u32, u32);
 
-/// Which rows each document holds, in order.
-pub struct Occurrences<E> {
-    entries: Vec<E>,
-    ends: Vec<usize>,
-}
-
-impl<E: Copy> Occurrences<E> {
-    pub fn push_document(&mut self, entries: impl IntoIterator<Item = E>) {
-        self.entries.extend(entries);
-        self.ends.push(self.entries.len());
-    }
-
-    pub fn of(&self, document: usize) -> &[E] {
-        let start = if document == 0 { 0 } else { self.ends[document - 1] };
-        &self.entries[start..self.ends[document]]
-    }
-}
-
-impl<E> Default for Occurrences<E> {
-    fn default() -> Self {
-        Self { entries: Vec::new(), ends: Vec::new() }
-    }
-}
-
 /// Each row once, and how often it is there.
-pub fn with_times(rows: &[u32]) -> impl Iterator<Item = Entry> {
-    rows.chunk_by(|a, b| a == b).map(|alike| (alike[0], alike.len() as u32))
+pub fn with_times(rows: &[u32]) -> Vec<Entry> {
+    rows.chunk_by(|a, b| a == b).map(|alike| (alike[0], alike.len() as u32)).collect()
 }
 
 impl Tiles {
@@ -79,54 +56,32 @@ impl Tiles {
         first * self.rows + row * width + line - first
     }
 
-    /// Visit all rows line by line: the row, its first class, the numbers.
-    pub fn for_each_line(&self, mut visit: impl FnMut(usize, usize, &[f64])) {
-        for line in 0..self.classes.div_ceil(LINE) {
-            let classes = LINE.min(self.classes - line * LINE);
-            for row in 0..self.rows {
-                visit(row, line * LINE, &self.lines[self.line(row, line)].0[..classes]);
-            }
-        }
-    }
-
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
     /// Add the rows of every document to its scores.
-    pub fn add(&self, documents: &Occurrences<Entry>, scores: &mut [f64]) {
-        if self.rows == 0 || documents.entries.is_empty() {
+    pub fn add(&self, blocks: &Blocks<Entry, BLOCK>, scores: &mut [f64]) {
+        if self.rows == 0 {
             return;
         }
-        let blocks = documents.by_block(BLOCK, self.rows, |entry| entry.0);
         for first in (0..self.wide_end()).step_by(WIDE) {
-            self.add_tile::<WIDE>(first, &blocks, documents.ends.len(), scores);
+            self.add_tile::<WIDE>(first, blocks, scores);
         }
         for first in self.wide_end()..self.classes.div_ceil(LINE) {
-            self.add_tile::<NARROW>(first, &blocks, documents.ends.len(), scores);
+            self.add_tile::<NARROW>(first, blocks, scores);
         }
     }
 
-    fn add_tile<const WIDTH: usize>(
-        &self,
-        first: usize,
-        blocks: &Blocks<Entry>,
-        documents: usize,
-        scores: &mut [f64],
-    ) {
+    fn add_tile<const WIDTH: usize>(&self, first: usize, blocks: &Blocks<Entry, BLOCK>, scores: &mut [f64]) {
         let (tile, _) = self.lines[first * self.rows..][..self.rows * WIDTH].as_chunks::<WIDTH>();
         let classes = first * LINE..self.classes.min((first + WIDTH) * LINE);
         // Side by side, the documents' sums take few pages of memory; in their rows, one page each.
-        let mut sums = vec![[Line::default(); WIDTH]; documents];
+        let mut sums = vec![[Line::default(); WIDTH]; scores.len() / self.classes];
         for (sums, scores) in sums.iter_mut().zip(scores.chunks_exact(self.classes)) {
             for (sums, scores) in sums.iter_mut().zip(scores[classes.clone()].chunks(LINE)) {
                 sums.0[..scores.len()].copy_from_slice(scores);
             }
         }
-        let mut rest = &blocks.entries[..];
-        for (rows, runs) in tile.chunks(BLOCK).skip(1).chain([&[][..]]).zip(&blocks.runs) {
-            prefetch_all(rows);
-            rest = add_runs(tile, rest, runs, &mut sums);
+        for (next, block) in tile.chunks(BLOCK).skip(1).chain([&[][..]]).zip(blocks.iter()) {
+            prefetch_all(next);
+            add_block(tile, block, &mut sums);
         }
         for (sums, scores) in sums.iter().zip(scores.chunks_exact_mut(self.classes)) {
             for (sums, scores) in sums.iter().zip(scores[classes.clone()].chunks_mut(LINE)) {
@@ -136,64 +91,25 @@ impl Tiles {
     }
 }
 
-/// All entries block by block, and in each block document by document: read in the order in which they lie.
-pub struct Blocks<E> {
-    pub entries: Vec<E>,
-    /// In each block, a document and how many of the entries are its.
-    pub runs: Vec<Vec<(u32, u32)>>,
-}
-
-impl<E: Copy> Occurrences<E> {
-    pub fn by_block(&self, size: usize, rows: usize, row: impl Fn(&E) -> u32) -> Blocks<E> {
-        let block = |entry: &E| row(entry) as usize / size;
-        let mut found: Vec<Vec<(u32, &[E])>> = Vec::new();
-        found.resize_with(rows.div_ceil(size), Vec::new);
-        for document in 0..self.ends.len() {
-            for run in self.of(document).chunk_by(|a, b| block(a) == block(b)) {
-                found[block(&run[0])].push((document as u32, run));
-            }
-        }
-        // Runs of one length are added one after the other, so that the processor foresees where each ends.
-        found.iter_mut().for_each(|runs| runs.sort_by_key(|(_, run)| run.len()));
-        let runs = || found.iter().flatten();
-        Blocks {
-            entries: runs().flat_map(|(_, run)| run.iter().copied()).collect(),
-            runs: found
-                .iter()
-                .map(|runs| runs.iter().map(|&(document, run)| (document, run.len() as u32)).collect())
-                .collect(),
-        }
-    }
-}
-
-/// Add some rows of a tile to the sums of the documents that hold them; the entries behind those.
-fn add_runs<'e, const WIDTH: usize>(
-    tile: &[[Line; WIDTH]],
-    entries: &'e [Entry],
-    runs: &[(u32, u32)],
-    sums: &mut [[Line; WIDTH]],
-) -> &'e [Entry] {
+/// Add some rows of a tile to the sums of the documents that hold them.
+fn add_block<const WIDTH: usize>(tile: &[[Line; WIDTH]], block: &Block<Entry>, sums: &mut [[Line; WIDTH]]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has just said that it knows these instructions.
-        return unsafe { avx2::add_runs(tile, entries, runs, sums) };
+        return unsafe { avx2::add_block(tile, block, sums) };
     }
-    let mut rest = entries;
-    for &(document, length) in runs {
-        let (entries, others) = rest.split_at(length as usize);
-        rest = others;
+    block.for_each(|document, entries| {
         for &(row, times) in entries {
-            for (sums, weights) in sums[document as usize].iter_mut().zip(&tile[row as usize]) {
+            for (sums, weights) in sums[document].iter_mut().zip(&tile[row as usize]) {
                 sums.0.iter_mut().zip(&weights.0).for_each(|(sum, weight)| *sum += f64::from(times) * weight);
             }
         }
-    }
-    rest
+    });
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Entry, Line, prefetch_all};
+    use super::{Block, Entry, Line};
     use std::arch::x86_64::{
         __m256d, _mm256_add_pd, _mm256_load_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_setzero_pd,
         _mm256_store_pd,
@@ -201,20 +117,13 @@ mod avx2 {
 
     /// The compiler keeps the sums in memory if they are an array of numbers, so they are registers by name.
     #[target_feature(enable = "avx2")]
-    pub fn add_runs<'e, const WIDTH: usize>(
+    pub fn add_block<const WIDTH: usize>(
         tile: &[[Line; WIDTH]],
-        entries: &'e [Entry],
-        runs: &[(u32, u32)],
+        block: &Block<Entry>,
         scores: &mut [[Line; WIDTH]],
-    ) -> &'e [Entry] {
-        let mut rest = entries;
-        for (i, &(document, length)) in runs.iter().enumerate() {
-            if let Some(&(ahead, _)) = runs.get(i + 2) {
-                prefetch_all(&scores[ahead as usize]);
-            }
-            let (entries, others) = rest.split_at(length as usize);
-            rest = others;
-            let scores = &mut scores[document as usize];
+    ) {
+        block.for_each(|document, entries| {
+            let scores = &mut scores[document];
             let mut sums = [[_mm256_setzero_pd(); 2]; WIDTH];
             for (sums, scores) in sums.iter_mut().zip(scores.iter()) {
                 *sums = load(scores);
@@ -234,8 +143,7 @@ mod avx2 {
                     _mm256_store_pd(scores.0.as_mut_ptr().add(4), high);
                 }
             }
-        }
-        rest
+        });
     }
 
     #[target_feature(enable = "avx2")]

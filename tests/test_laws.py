@@ -74,8 +74,10 @@ def test_the_predicted_class_has_the_highest_joint_however_many_classes_there_ar
     texts, labels = [" ".join(text) for text, _ in known], [label for _, label in known]
     subject = Model(words(**view), **model).learn(texts, labels)
     documents = [" ".join(text * times) for text, times in asked]
+    predicted = subject.predict(documents).tolist()
     expected = np.array(subject.classes)[subject.log_joint(documents).argmax(axis=1)]
-    assert subject.predict(documents).tolist() == expected.tolist()
+    assert predicted == expected.tolist()
+    assert subject.predict(documents).tolist() == predicted
 
 
 @given(views, corpora(), st.randoms(use_true_random=False), st.integers(1, 4))

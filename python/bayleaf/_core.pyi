@@ -82,8 +82,10 @@ class Tally:
     def merge(self, other: Tally, classes: NDArray[np.uint32]) -> None:
         """Add another tally's counts; its class i is `classes[i]` here."""
 
-    def export(self, order: NDArray[np.uint32]) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint32]]:
-        """The counts of the classes in `order`, in one canonical order of terms, and each term's node."""
+    def export(
+        self, order: NDArray[np.uint32], *, documents: bool, occurrences: bool, shares: bool
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint32]]:
+        """Some counts of the classes in `order`, in one canonical order of terms, and each term's node."""
 
     @staticmethod
     def restore(analyzer: Analyzer, arrays: dict[str, NDArray[Any]]) -> Tally:

@@ -93,7 +93,7 @@ def multinomial(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bo
     one = np.ones(counts.n_classes)
     possible = None if scale is None else (scale > 0).astype(np.float64)
     zeros = Linear(
-        "binary", bias, one, -(np.ones_like(mass) if possible is None else possible[at]),
+        "binary", bias, one, -(np.ones(len(mass)) if possible is None else possible[at]),
         scale=possible, unseen=one if smooth else None,
     )  # fmt: skip
     return Weights(Linear(VALUES[tf], bias, bias, finite, unseen=bias if smooth else None), zeros)
@@ -150,36 +150,48 @@ def complement(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: boo
     return Linear(VALUES[tf], np.zeros(counts.n_classes), base, differences, offset, scale, unseen)
 
 
-def _mass(counts: ClassCounts, tf: TermFrequency) -> tuple[Floats, Floats | None]:
-    """What is put in the place of term counts in each cell, and for tf-idf the idf of each term."""
+def quantities(event: Event, tf: TermFrequency) -> frozenset[str]:
+    """From which of the counts the weights are made."""
+    if event == "bernoulli":
+        return frozenset({"documents"})
+    masses = {"count": {"occurrences"}, "binary": {"documents"}, "normalized": {"shares"}}
+    return frozenset(masses.get(tf, {"documents", "shares"}))
+
+
+def _mass(counts: ClassCounts, tf: TermFrequency) -> tuple[NDArray[Any], Floats | None]:
+    """What is put in the place of term counts in each cell, and for tf-idf the idf of each term.
+
+    Whole numbers stay in the type in which they lie: of six million cells, floats would be 50 MB more.
+    """
     if tf == "count":
-        return counts.occurrences, None
+        return counts.arrays["occurrences"], None
     if tf == "binary":
-        return counts.documents, None
+        return counts.arrays["documents"], None
     if tf == "normalized":
         return counts.shares, None
     idf = math.log(max(counts.class_documents.sum(), 1)) - _log(counts.by_term(counts.documents))
     return counts.shares * idf[counts.term], idf
 
 
-def _log_of_counts(mass: Floats, alpha: float) -> Floats:
+def _log_of_counts(mass: NDArray[Any], alpha: float) -> Floats:
     """log(mass + alpha) of whole numbers: nearly all of them are small, and each logarithm is taken once.
 
     Some at a time, so that what is needed in between stays in the cache.
     """
     table = np.log(np.arange(SMALL) + alpha)
-    logs = np.empty_like(mass)
+    logs = np.empty(len(mass))
     for start in range(0, len(mass), _AT_A_TIME):
         here = slice(start, start + _AT_A_TIME)
-        logs[here] = table.take(mass[here].astype(np.intp), mode="clip")
+        table.take(mass[here].astype(np.intp), mode="clip", out=logs[here])
         large = start + np.flatnonzero(mass[here] >= SMALL)
         logs[large] = np.log(mass[large] + alpha)
     return logs
 
 
-def _log(values: Floats) -> Floats:
+def _log(values: NDArray[Any]) -> Floats:
     """The logarithm, 0 where there is nothing: such cells are ruled out elsewhere."""
-    return np.log(values, where=values > 0, out=np.zeros_like(values))
+    logs: Floats = np.log(values, where=values > 0, out=np.zeros(values.shape), dtype=np.float64)
+    return logs
 
 
 def log_prior(priors: Priors, labels: Sequence[Any], class_documents: Floats) -> Floats:

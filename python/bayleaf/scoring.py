@@ -126,7 +126,7 @@ def compile_text(
     tally: TextTally, order: Any, event: Any, tf: Any, alpha: float, unseen: Any, selection: Selection
 ) -> TextScorer:
     """Freeze the weights of an event model."""
-    counts = selection.of(tally.counts(order))
+    counts = selection.of(tally.counts(order, events.quantities(event, tf) | selection.quantities))
     return TextScorer(tally, counts, events.weights(counts, event, tf, alpha, unseen))
 
 

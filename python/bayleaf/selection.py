@@ -13,7 +13,7 @@ from bayleaf.tally import ClassCounts
 
 __all__ = ["Selection"]
 
-_CELLS = ("documents", "occurrences", "shares_whole", "shares_part")
+_CELLS = {"documents", "occurrences", "shares_whole", "shares_part"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ class Selection:
         if self.max_terms is not None and not _is_count(self.max_terms):
             raise ValueError(f"`max_terms` must be a whole number >= 1, or None, got {self.max_terms!r}.")
 
+    @property
+    def quantities(self) -> frozenset[str]:
+        """By which of the counts terms are chosen."""
+        return frozenset() if self == Selection() else frozenset({"documents", "occurrences"})
+
     def of(self, counts: ClassCounts) -> ClassCounts:
         """The counts of the terms that are used."""
         keep = self.mask(counts)
@@ -72,7 +77,7 @@ def selected(counts: ClassCounts, keep: NDArray[np.bool_]) -> ClassCounts:
     """The counts of some terms alone; the others are remembered as dropped, and say nothing."""
     cells = keep[counts.term]
     arrays = dict(counts.arrays)
-    for name in _CELLS:
+    for name in arrays.keys() & _CELLS:
         arrays[name] = arrays[name][cells]
     arrays["term"] = (np.cumsum(keep) - 1)[counts.term[cells]].astype(np.uint32)
     arrays["terms"] = arrays["terms"][keep]

@@ -21,6 +21,9 @@ Classes = NDArray[np.uint32]
 GAP = "_"
 """How a word that was left out of a sparse pair is shown."""
 
+QUANTITIES = frozenset({"documents", "occurrences", "shares"})
+"""What is counted of each term in each class."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
@@ -78,15 +81,16 @@ class ClassCounts:
         whole, part = self.arrays["shares_whole"], self.arrays["shares_part"]
         return whole.astype(np.float64) + part.astype(np.float64) * 2.0**-64
 
-    def by_class(self, cells: Floats) -> Floats:
+    def by_class(self, cells: NDArray[Any]) -> Floats:
         """Sum the cells of each class."""
         sizes, sums = self._class_sizes, np.zeros(self.n_classes)
         filled = sizes > 0
         if filled.any():
-            sums[filled] = np.add.reduceat(cells, (np.cumsum(sizes) - sizes)[filled])
+            starts = (np.cumsum(sizes) - sizes)[filled]
+            sums[filled] = np.add.reduceat(cells, starts, dtype=np.float64)
         return sums
 
-    def by_term(self, cells: Floats) -> Floats:
+    def by_term(self, cells: NDArray[Any]) -> Floats:
         """Sum the cells of each term."""
         return _summed(self.term, cells, self.n_terms)
 
@@ -116,7 +120,7 @@ class ClassCounts:
         return table
 
 
-def _summed(places: NDArray[Any], cells: Floats, size: int) -> Floats:
+def _summed(places: NDArray[Any], cells: NDArray[Any], size: int) -> Floats:
     # Of no cells at all, NumPy returns integers.
     return np.bincount(places, cells, size).astype(np.float64, copy=False)
 
@@ -152,12 +156,12 @@ class TextTally:
         self._restored = None
         self._core.merge(other._core, classes)
 
-    def counts(self, order: Classes) -> ClassCounts:
-        """The counts of the classes in this order."""
+    def counts(self, order: Classes, quantities: frozenset[str] = QUANTITIES) -> ClassCounts:
+        """The counts of the classes in this order; of each cell, these quantities at least."""
         restored = self._restored
         if restored is not None and np.array_equal(order, np.arange(restored.n_classes)):
             return restored
-        return ClassCounts(*self._core.export(order))
+        return ClassCounts(*self._core.export(order, **{name: name in quantities for name in QUANTITIES}))
 
     def scorer(self, value: str, counts: ClassCounts, linear: dict[str, NDArray[Any] | None]) -> _core.Scorer:
         """Freeze weights for the terms of `counts`."""

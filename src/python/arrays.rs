@@ -7,9 +7,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::export::Arrays;
+use crate::export::{Arrays, Integers, Wanted};
+use crate::linear::Linear;
+use crate::many::Lender;
 use crate::restore::{Column, Stored};
-use crate::score::Linear;
 
 /// Whole numbers, in whatever type a file or NumPy holds them.
 pub enum Numbers<'py> {
@@ -85,8 +86,8 @@ pub fn with_stored<T>(arrays: &Bound<'_, PyDict>, work: impl FnOnce(Stored<'_>) 
     }))
 }
 
-/// The arrays of a tally by their names.
-pub fn dict_of(arrays: Arrays, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+/// The arrays of a tally by their names, of its columns those that are wanted.
+pub fn dict_of(arrays: Arrays, wanted: Wanted, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("words", arrays.words.into_pyarray(py))?;
     dict.set_item("word_ends", arrays.word_ends.into_pyarray(py))?;
@@ -95,10 +96,20 @@ pub fn dict_of(arrays: Arrays, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("class_documents", arrays.class_documents.into_pyarray(py))?;
     dict.set_item("class_ends", arrays.class_ends.into_pyarray(py))?;
     dict.set_item("term", arrays.term.into_pyarray(py))?;
-    dict.set_item("documents", arrays.documents.into_pyarray(py))?;
-    dict.set_item("occurrences", arrays.occurrences.into_pyarray(py))?;
-    dict.set_item("shares_whole", arrays.shares_whole.into_pyarray(py))?;
-    dict.set_item("shares_part", arrays.shares_part.into_pyarray(py))?;
+    if wanted.documents {
+        dict.set_item("documents", arrays.documents.into_pyarray(py))?;
+    }
+    if wanted.occurrences {
+        match arrays.occurrences {
+            Integers::U16(all) => dict.set_item("occurrences", all.into_pyarray(py)),
+            Integers::U32(all) => dict.set_item("occurrences", all.into_pyarray(py)),
+            Integers::U64(all) => dict.set_item("occurrences", all.into_pyarray(py)),
+        }?;
+    }
+    if wanted.shares {
+        dict.set_item("shares_whole", arrays.shares_whole.into_pyarray(py))?;
+        dict.set_item("shares_part", arrays.shares_part.into_pyarray(py))?;
+    }
     Ok(dict)
 }
 
@@ -120,12 +131,8 @@ fn slice<'a>(array: &'a Option<Floats<'_>>) -> PyResult<Option<&'a [f64]>> {
     Ok(array.as_ref().map(|array| array.as_slice()).transpose()?)
 }
 
-/// Use weights, of which there are some for each of the terms, where they lie.
-pub fn with_linear<T>(
-    arrays: &Bound<'_, PyDict>,
-    terms: usize,
-    work: impl FnOnce(&Linear<'_>) -> T,
-) -> PyResult<T> {
+/// Use weights where they lie.
+pub fn with_linear<T>(arrays: &Bound<'_, PyDict>, work: impl FnOnce(&Linear<'_>) -> T) -> PyResult<T> {
     let (bias, base, differences) =
         (floats(arrays, "bias")?, floats(arrays, "base")?, floats(arrays, "differences")?);
     let optional = |name| optional_floats(arrays, name);
@@ -138,11 +145,17 @@ pub fn with_linear<T>(
         offset: slice(&offset)?,
         scale: slice(&scale)?,
         class_ends: class_ends.column()?,
-        term: term.narrow("term")?,
+        term: term.column()?,
         differences: differences.as_slice()?,
     };
-    if !linear.fits(terms) {
-        return Err(PyValueError::new_err("The arrays of weights do not fit each other."));
-    }
     Ok(work(&linear))
+}
+
+/// What lends the same weights again.
+pub fn lender(arrays: &Bound<'_, PyDict>) -> Lender {
+    let arrays = arrays.clone().unbind();
+    Box::new(move |borrower| {
+        // They were checked, and nobody else has them: fetching them cannot fail.
+        let _ = Python::attach(|py| with_linear(arrays.bind(py), |linear| py.detach(|| borrower(linear))));
+    })
 }

@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 
 use crate::analyze::WordRules;
 use crate::cut::{self, Cut, PatternError, Tokenizer};
-use crate::export::export;
+use crate::export::{Wanted, export};
 use crate::lexicon::Lexicon;
 use crate::matrix::matrix;
 use crate::normalize::Normalizer;
@@ -26,7 +26,7 @@ use crate::read::{Analysis, ReadError};
 use crate::restore::Damaged;
 use crate::score::Value;
 use crate::tally::{Context, Tally, TallyError};
-use arrays::{dict_of, numbers, with_linear, with_stored};
+use arrays::{dict_of, lender, numbers, with_linear, with_stored};
 use documents::Documents;
 use functions::{PyCutter, PyFunction};
 use scorer::PyScorer;
@@ -277,14 +277,19 @@ impl PyTally {
         Ok(py.detach(|| lock(&self.tally).merge(&mut lock(&other.tally), classes))?)
     }
 
+    #[pyo3(signature = (order, *, documents, occurrences, shares))]
     fn export<'py>(
         &self,
         py: Python<'py>,
         order: PyReadonlyArray1<'py, u32>,
+        documents: bool,
+        occurrences: bool,
+        shares: bool,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
         let order = order.as_slice()?;
-        let (arrays, nodes) = py.detach(|| export(&mut lock(&self.tally), order));
-        Ok((dict_of(arrays, py)?, nodes.into_pyarray(py).into_any()))
+        let wanted = Wanted { documents, occurrences, shares };
+        let (arrays, nodes) = py.detach(|| export(&mut lock(&self.tally), order, wanted));
+        Ok((dict_of(arrays, wanted, py)?, nodes.into_pyarray(py).into_any()))
     }
 
     #[staticmethod]
@@ -323,9 +328,13 @@ impl PyTally {
         if nodes.iter().any(|&node| node >= lexicon.nodes) {
             return Err(PyValueError::new_err("The nodes are not those of this tally."));
         }
-        with_linear(linear, nodes.len(), |linear| {
-            py.detach(|| PyScorer::new(analyzer, lexicon, value, linear, &nodes))
-        })
+        let lender = lender(linear);
+        let scorer = with_linear(linear, |linear| {
+            linear
+                .fits(nodes.len())
+                .then(|| py.detach(|| PyScorer::new(analyzer, lexicon, value, linear, &nodes, lender)))
+        })?;
+        scorer.ok_or_else(|| PyValueError::new_err("The arrays of weights do not fit each other."))
     }
 }
 

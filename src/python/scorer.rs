@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::documents::Documents;
 use super::{Analyzer, Characters};
 use crate::lexicon::Lexicon;
+use crate::linear::Linear;
+use crate::many::Lender;
 use crate::memory::filled;
 use crate::numbering::Frozen;
 use crate::parts::{Part, parts};
-use crate::score::{Linear, Scorer, Value};
+use crate::score::{Scorer, Value};
 use crate::tally::TallyError;
 
 #[pyclass(frozen, module = "bayleaf._core", name = "Scorer")]
@@ -31,12 +33,13 @@ impl PyScorer {
         value: Value,
         linear: &Linear,
         nodes: &[u32],
+        lender: Lender,
     ) -> Self {
         let mut terms = filled(lexicon.nodes as usize, u32::MAX);
         for (term, &node) in nodes.iter().enumerate() {
             terms[node as usize] = term as u32;
         }
-        let scorer = Scorer::new(lexicon.clone(), value, linear, nodes);
+        let scorer = Scorer::new(lexicon.clone(), value, linear, nodes, lender);
         Self { analyzer, lexicon, terms, scorer }
     }
 }
@@ -61,16 +64,17 @@ impl PyScorer {
         &self,
         py: Python<'py>,
         documents: Documents,
-        prior: Vec<f64>,
+        prior: PyReadonlyArray1<'py, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let prior = prior.as_slice()?;
         if prior.len() != self.scorer.classes() {
             let message = format!("There are {} classes, not {}.", self.scorer.classes(), prior.len());
             return Err(PyValueError::new_err(message));
         }
         let documents = documents.get();
         let best =
-            self.analyzer.get().run(py, |context| self.scorer.best(context, &documents, &prior, threads))?;
+            self.analyzer.get().run(py, |context| self.scorer.best(context, &documents, prior, threads))?;
         Ok(best.into_pyarray(py))
     }
 
