@@ -29,6 +29,7 @@ import command_rows as _command_rows  # noqa: F401  (enters the rows)
 import matrix_rows as _matrix_rows  # noqa: F401  (enters the rows)
 import rows as _rows  # noqa: F401  (enters the rows)
 import study_rows as _study_rows  # noqa: F401  (enters the rows)
+import tuned_rows as _tuned_rows  # noqa: F401  (enters the rows)
 from measure import Duel, UnavailableError, data_folder, in_a_line
 from peers import versions, wc_locale
 from registry import ROWS, Bench, Row
