@@ -97,6 +97,7 @@ def test_a_fold_taken_out_of_the_counts_leaves_the_model_that_never_saw_it(
         np.testing.assert_allclose(studied(task, combination), expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:The class")
 @given(corpora(min_size=4, max_size=10), st.sampled_from(["accuracy", "log_loss"]))
 def test_a_study_of_any_small_corpus_has_finite_measures_and_a_page(corpus: Corpus, by: str) -> None:
     texts, labels = corpus
@@ -363,6 +364,12 @@ def test_a_wrong_value_is_refused_with_a_sentence(settings: dict[str, Any], mess
 def test_one_class_is_nothing_to_study() -> None:
     with pytest.raises(ValueError, match="one class only"):
         study(["a", "b", "c"], ["x", "x", "x"], folds=2)
+
+
+def test_a_class_in_fewer_documents_than_folds_is_named() -> None:
+    texts, labels = ["a b", "b c", "c d", "d e", "e f", "f g"], ["x", "x", "x", "y", "y", "z"]
+    with pytest.warns(UserWarning, match=r"The class 'z' has fewer documents \(1\) .* \(3\) \(and 1 more"):
+        study(texts, labels, folds=3, ngrams=["1"], weightings=["tf"], stop_words=["none"])
 
 
 def test_rows_frame_and_csv_say_the_same() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -67,6 +68,7 @@ def study(
     combinations = grid(events, weightings, ngrams, stop_words, normalizers, alphas)
     _events.check_choice("by", by, MEASURES)
     task = _task(_texts(X), y, folds, seed, priors, positive)
+    _warn_of_small_classes(task)
     used = _events.check_threads(threads)
     results = ranked(run(task, combinations, used, progress), by)
     took = time.perf_counter() - started
@@ -101,6 +103,21 @@ def _task(texts: list[Any], y: Any, folds: int, seed: int, priors: Priors, posit
     truth = place[numbers]
     chosen = _positive(positive, classes, truth)
     return Task(split(texts, truth, folds, seed), classes, priors, chosen)
+
+
+def _warn_of_small_classes(task: Task) -> None:
+    """Say which class is in some of the folds only: its figures rest on few documents."""
+    folds, documents = task.split.n_folds, np.bincount(task.split.truth)
+    smallest = int(documents.argmin())
+    if documents[smallest] < folds:
+        others = int((documents < folds).sum()) - 1
+        also = f" (and {others} more of the classes)" if others else ""
+        warnings.warn(
+            f"The class {task.classes[smallest]!r} has fewer documents ({documents[smallest]}) than there "
+            f"are folds ({folds}){also}: some folds do not ask about it, and a class of one document is never "
+            "known where it is asked about. Use fewer folds, or more documents.",
+            stacklevel=3,
+        )
 
 
 def _check_folds(folds: Any, numbers: NDArray[Any]) -> None:
