@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::batches::{Context, ranges, split};
 use crate::lexicon::Lexicon;
 use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
-use crate::tally::{Context, TallyError, ranges, split};
+use crate::tally::TallyError;
 
 /// A node that is none of the chosen terms.
 pub const NONE: u32 = u32::MAX;

@@ -3,11 +3,12 @@
 //! compared exactly.
 
 use crate::bags::in_threads;
+use crate::batches::{Context, split};
 use crate::linear::Linear;
 use crate::many::{Close, Many};
 use crate::read::Document;
 use crate::score::{Scorer, Value, Weights};
-use crate::tally::{Context, TallyError, split};
+use crate::tally::TallyError;
 
 /// So many sums are held in memory, of all classes of some documents.
 const SUMS_TOGETHER: usize = 1 << 20;

@@ -1,6 +1,7 @@
 //! A tally as arrays in one canonical order: words sorted by their bytes, then n-grams by the words
 //! they are made of. Equal counts give equal arrays, whatever the order in which they were learned.
 
+use crate::analyze::ones;
 use crate::counts::ClassCounts;
 use crate::lexicon::Lexicon;
 use crate::memory::with_room;
@@ -211,15 +212,6 @@ impl Sorter {
         }
         sorted
     }
-}
-
-/// Which bits are set.
-fn ones(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
-        bit
-    })
 }
 
 #[cfg(test)]

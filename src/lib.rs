@@ -2,9 +2,11 @@
 
 mod analyze;
 mod bags;
+mod batches;
 mod best;
 mod blocks;
 mod characters;
+mod classify;
 mod counts;
 mod cut;
 mod export;

@@ -2,10 +2,11 @@
 //! that occurs in the document alone is unknown without it, and the vocabulary is smaller by it.
 
 use crate::bags::{Bag, for_each_bag, in_threads};
+use crate::batches::{Context, split};
 use crate::lexicon::Lexicon;
 use crate::loo_events::Product;
 use crate::read::Document;
-use crate::tally::{Context, TallyError, split};
+use crate::tally::TallyError;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {

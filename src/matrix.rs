@@ -1,8 +1,9 @@
 //! Documents as rows of a sparse matrix: how often each term occurs in each, terms in the order of their names.
 
+use crate::batches::{Context, ranges};
 use crate::lexicon::Lexicon;
 use crate::read::{Document, Reader};
-use crate::tally::{Context, TallyError, ranges};
+use crate::tally::TallyError;
 
 /// Compressed rows. The name of column c ends at `name_ends[c]`, where that of column c + 1 begins.
 #[derive(Default)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::batches::{Context, ranges, split};
 use crate::lexicon::Lexicon;
 use crate::linear::{Linear, TermBase};
 use crate::many::{Lender, Many};
@@ -9,7 +10,7 @@ use crate::memory::filled;
 use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
 use crate::rows::Rows;
-use crate::tally::{Context, TallyError, ranges, split};
+use crate::tally::TallyError;
 
 /// What an occurrence of a term contributes to a document's score, as a multiple of its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]

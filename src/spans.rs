@@ -1,6 +1,6 @@
 //! Masks of word bytes to the places of words.
 
-use crate::analyze::{BLOCK, Mask};
+use crate::classify::{BLOCK, Mask};
 
 /// So many blocks are looked at before more room is made.
 const GROUP: usize = 64;

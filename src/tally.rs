@@ -4,11 +4,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::batches::{Context, ranges, split};
 use crate::counts::{ClassCounts, Counter, Delta};
 use crate::forms::Key;
 use crate::lexicon::Lexicon;
-use crate::normalize::Normalizer;
-use crate::read::{Analysis, Document, READ_BYTES, ReadError, Reader};
+use crate::read::{Document, ReadError, Reader};
 
 #[derive(Debug)]
 pub enum TallyError {
@@ -57,30 +57,6 @@ struct Shard {
 
 /// Less than this is not worth another thread.
 const PART_BYTES: usize = 256 << 10;
-/// How often somebody asks whether to stop.
-const READS_BETWEEN_CHECKS: usize = 256;
-
-/// How a tally looks at text, and whether it should go on.
-pub struct Context<'a> {
-    pub analysis: &'a Analysis,
-    pub normalizer: Option<&'a Normalizer>,
-    pub interrupted: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Context<'_> {
-    /// How many bytes to read at a time: more where each read may call a function of Python's.
-    pub fn read_bytes(&self) -> usize {
-        let calls = self.normalizer.is_some_and(Normalizer::has_function);
-        if calls { 4 * READ_BYTES } else { READ_BYTES }
-    }
-
-    /// An error, now and then, if somebody wants it to stop.
-    pub fn check(&self, reads: usize) -> Result<(), TallyError> {
-        let stop = reads % READS_BETWEEN_CHECKS == READS_BETWEEN_CHECKS - 1 && (self.interrupted)();
-        if stop { Err(TallyError::Interrupted) } else { Ok(()) }
-    }
-}
-
 impl Shard {
     /// Count the documents that `order` names, which are sorted by class.
     fn count(
@@ -136,38 +112,6 @@ impl Shard {
             self.classes[delta.class].add(delta.documents, delta.cells);
         }
     }
-}
-
-impl ReadError {
-    pub fn in_document_of(self, order: &[u32]) -> Self {
-        match self {
-            Self::Text(error) => {
-                let document = order[error.document()] as usize;
-                Self::Text(error.in_document(document))
-            }
-            other => other,
-        }
-    }
-}
-
-/// Cut `order` into ranges of documents of about `most` bytes in all.
-pub fn ranges<'a>(
-    documents: &'a [Document],
-    order: &'a [u32],
-    most: usize,
-) -> impl Iterator<Item = std::ops::Range<usize>> + 'a {
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let mut end = start;
-        let mut bytes = 0;
-        while end < order.len() && bytes < most {
-            bytes += documents[order[end] as usize].bytes.len() + 1;
-            end += 1;
-        }
-        let range = start..end;
-        start = end;
-        (!range.is_empty()).then_some(range)
-    })
 }
 
 /// The numbers of the documents, sorted by class.
@@ -310,26 +254,6 @@ impl Tally {
             self.shards[0].classes = asleep();
         }
     }
-}
-
-/// Cut `order` into parts of about equal bytes.
-pub fn split<'a>(documents: &[Document], order: &'a [u32], parts: usize) -> Vec<&'a [u32]> {
-    let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
-    let mut rest = order;
-    let mut cuts = Vec::with_capacity(parts);
-    for left in (1..=parts).rev() {
-        let goal = total / parts;
-        let mut bytes = 0;
-        let end = rest.iter().position(|&document| {
-            bytes += documents[document as usize].bytes.len() + 1;
-            bytes > goal
-        });
-        let end = if left == 1 { rest.len() } else { end.unwrap_or(rest.len()) };
-        let (part, others) = rest.split_at(end);
-        cuts.push(part);
-        rest = others;
-    }
-    cuts
 }
 
 impl Shard {

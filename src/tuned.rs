@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use crate::bags::{Bag, for_each_bag, in_threads};
+use crate::batches::{Context, split};
 use crate::features::damped;
 use crate::lexicon::Lexicon;
 use crate::read::Document;
-use crate::tally::{Context, TallyError, split};
+use crate::tally::TallyError;
 
 pub struct Tuned {
     pub lexicon: Arc<Lexicon>,

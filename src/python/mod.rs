@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::analyze::WordRules;
+use crate::batches::Context;
 use crate::cut::{self, Cut, PatternError, Tokenizer};
 use crate::export::{Wanted, export};
 use crate::lexicon::Lexicon;
@@ -25,7 +26,7 @@ use crate::porter::Porter;
 use crate::read::{Analysis, ReadError};
 use crate::restore::Damaged;
 use crate::score::Value;
-use crate::tally::{Context, Tally, TallyError};
+use crate::tally::{Tally, TallyError};
 use arrays::{dict_of, lender, numbers, with_linear, with_stored};
 use documents::Documents;
 use functions::{PyCutter, PyFunction};
