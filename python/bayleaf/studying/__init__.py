@@ -114,8 +114,8 @@ def _warn_of_small_classes(task: Task) -> None:
         also = f" (and {others} more of the classes)" if others else ""
         warnings.warn(
             f"The class {task.classes[smallest]!r} has fewer documents ({documents[smallest]}) than there "
-            f"are folds ({folds}){also}: some folds do not ask about it, and a class of one document is never "
-            "known where it is asked about. Use fewer folds, or more documents.",
+            f"are folds ({folds}){also}: some folds do not ask about it, and a class of one document is "
+            "never known where it is asked about. Use fewer folds, or more documents.",
             stacklevel=3,
         )
 
