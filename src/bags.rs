@@ -1,9 +1,8 @@
 //! Documents as bags of terms: which of the chosen terms each holds, and how often. Read once, used many times.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::batches::{Context, ranges, split};
+use crate::batches::{Context, in_threads, ranges, split};
 use crate::lexicon::Lexicon;
 use crate::numbering::Frozen;
 use crate::read::{Document, Reader};
@@ -102,7 +101,7 @@ impl Rows {
         let order: Vec<u32> = (0..documents.len() as u32).collect();
         let parts = split(documents, &order, threads.max(1));
         let read = |part: &[u32]| Self::read_part(context, (lexicon, place), documents, part);
-        let mut parts = in_threads(&parts, |part| read(part)).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let mut parts = in_threads(parts, read).into_iter().collect::<Result<Vec<_>, _>>()?;
         let mut rows = if parts.is_empty() { Self::default() } else { parts.remove(0) };
         parts.into_iter().for_each(|part| rows.append(part));
         Ok(rows)
@@ -165,39 +164,4 @@ impl Rows {
         }
         counts
     }
-}
-
-/// Do one piece of work on each thread; the results are in the order of the pieces.
-pub fn in_threads<P: Sync, T: Send>(pieces: &[P], work: impl Fn(&P) -> T + Sync) -> Vec<T> {
-    let Some((first, others)) = pieces.split_first() else { return Vec::new() };
-    std::thread::scope(|scope| {
-        let work = &work;
-        let others: Vec<_> = others.iter().map(|piece| scope.spawn(move || work(piece))).collect();
-        let mut results = vec![work(first)];
-        for thread in others {
-            match thread.join() {
-                Ok(result) => results.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    })
-}
-
-/// Work on pieces with so many threads, each taking the next when it is done; the results are in the order of the
-/// pieces.
-pub fn in_order<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(&P) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let workers = vec![(); threads.clamp(1, pieces.len().max(1))];
-    let done = in_threads(&workers, |()| {
-        let mut done = Vec::new();
-        loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(piece) = pieces.get(i) else { return done };
-            done.push((i, work(piece)));
-        }
-    });
-    let mut results: Vec<(usize, T)> = done.into_iter().flatten().collect();
-    results.sort_by_key(|&(i, _)| i);
-    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -2,8 +2,7 @@
 //! decide, where what they may be wrong by cannot change who is first. Where it can, those who may be first are
 //! compared exactly.
 
-use crate::bags::in_threads;
-use crate::batches::{Context, split};
+use crate::batches::{Context, for_each_document};
 use crate::linear::Linear;
 use crate::many::{Close, Many};
 use crate::read::Document;
@@ -22,28 +21,24 @@ impl Scorer {
         prior: &[f64],
         threads: usize,
     ) -> Result<Vec<u32>, TallyError> {
-        let order: Vec<u32> = (0..documents.len() as u32).collect();
-        let best = in_threads(&split(documents, &order, threads.max(1)), |part| {
-            let mut best = Vec::with_capacity(part.len());
-            self.read_part(context, documents, part, |reader, count, seen| {
-                match &self.weights {
-                    Weights::Dense(weights) => {
-                        let mut rows = vec![0.0; count * self.classes()];
-                        self.score_each(weights, reader, seen, &mut rows);
-                        best.extend(self.best_of_rows(&rows, prior));
-                    }
-                    Weights::Many(weights) => {
-                        let together = (SUMS_TOGETHER / self.classes()).clamp(16, 512);
-                        for documents in self.documents(reader, count, seen).chunks(together) {
-                            best.extend(self.best_together(weights, documents, prior)?);
-                        }
-                    }
+        for_each_document(documents, 1, threads, |order, best| {
+            self.read(context, documents, order, best, |reader, seen, best| match &self.weights {
+                Weights::Dense(weights) => {
+                    let mut rows = vec![0.0; best.len() * self.classes()];
+                    self.score_each(weights, reader, seen, &mut rows);
+                    best.iter_mut()
+                        .zip(self.best_of_rows(&rows, prior))
+                        .for_each(|(best, class)| *best = class);
+                    Ok(())
                 }
-                Ok(())
-            })?;
-            Ok(best)
-        });
-        Ok(best.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+                Weights::Many(weights) => {
+                    let documents = self.documents(reader, best.len(), seen);
+                    let together = (SUMS_TOGETHER / self.classes()).clamp(16, 512);
+                    let mut both = documents.chunks(together).zip(best.chunks_mut(together));
+                    both.try_for_each(|(documents, best)| self.best_together(weights, documents, prior, best))
+                }
+            })
+        })
     }
 
     fn best_together(
@@ -51,8 +46,8 @@ impl Scorer {
         weights: &Many,
         documents: &[Vec<u32>],
         prior: &[f64],
-    ) -> Result<Vec<u32>, TallyError> {
-        let mut best = vec![0; documents.len()];
+        best: &mut [u32],
+    ) -> Result<(), TallyError> {
         let (mut close, mut unclear) = (Vec::new(), Vec::new());
         weights.estimate(documents, |document, estimate| {
             let Some(Close { scores, unknown, error }) = estimate else { return unclear.push(document) };
@@ -82,7 +77,7 @@ impl Scorer {
                 best[document] = class;
             }
         }
-        Ok(best)
+        Ok(())
     }
 
     fn best_of_rows(&self, rows: &[f64], prior: &[f64]) -> impl Iterator<Item = u32> {

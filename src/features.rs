@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::bags::{NONE, Rows, in_order, in_threads};
+use crate::bags::{NONE, Rows};
+use crate::batches::{in_order, in_threads};
 
 /// One view of the documents: rows, the number of each of their terms here, and the counts of those terms.
 pub struct Counted<'a> {

@@ -1,8 +1,8 @@
 //! Exact leave-one-out: the scores of training documents under the counts without themselves, in one pass. A term
 //! that occurs in the document alone is unknown without it, and the vocabulary is smaller by it.
 
-use crate::bags::{Bag, for_each_bag, in_threads};
-use crate::batches::{Context, split};
+use crate::bags::{Bag, for_each_bag};
+use crate::batches::{Context, for_each_document};
 use crate::lexicon::Lexicon;
 use crate::loo_events::Product;
 use crate::read::Document;
@@ -134,12 +134,9 @@ impl LeaveOneOut {
         labels: &[u32],
         threads: usize,
     ) -> Result<Vec<f64>, TallyError> {
-        let order: Vec<u32> = (0..documents.len() as u32).collect();
-        let parts = split(documents, &order, threads.max(1));
-        let scores = in_threads(&parts, |part| {
-            let mut scores = vec![0.0; part.len() * self.facts.classes];
-            let mut rows = scores.chunks_exact_mut(self.facts.classes.max(1)).zip(part.iter());
-            for_each_bag(context, terms, documents, part, |bag, length| {
+        for_each_document(documents, self.facts.classes, threads, |order, scores| {
+            let mut rows = scores.chunks_exact_mut(self.facts.classes.max(1)).zip(order);
+            for_each_bag(context, terms, documents, order, |bag, length| {
                 if let Some((row, &document)) = rows.next() {
                     if !self.can_leave(bag, length, labels[document as usize] as usize) {
                         return row.fill(f64::NAN);
@@ -149,10 +146,8 @@ impl LeaveOneOut {
                     let share = 1.0 / length.max(1) as f64;
                     self.fill(bag, &Left { label, share, added_share: units * 2f64.powi(-64) }, row);
                 }
-            })?;
-            Ok(scores)
-        });
-        Ok(scores.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+            })
+        })
     }
 
     /// Whether a document can be among those that were counted.

@@ -111,6 +111,8 @@ impl Rough {
         }
     }
 
+    /// Not inlined: the loop does better without the registers of whoever calls it.
+    #[inline(never)]
     fn add_sparse(&self, places: &Places, rows: &[u32], sums: &mut [i32; ANY_CLASS]) {
         for (i, &row) in rows.iter().enumerate() {
             if let Some(&ahead) = rows.get(i + AHEAD) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::batches::{Context, ranges, split};
+use crate::batches::{Context, for_each_document, ranges};
 use crate::lexicon::Lexicon;
 use crate::linear::{Linear, TermBase};
 use crate::many::{Lender, Many};
@@ -66,63 +66,41 @@ impl Scorer {
         documents: &[Document],
         threads: usize,
     ) -> Result<Vec<f64>, TallyError> {
-        let order: Vec<u32> = (0..documents.len() as u32).collect();
-        let mut scores = vec![0.0; documents.len() * self.classes()];
-        let parts = split(documents, &order, threads);
-        std::thread::scope(|scope| {
-            let mut rest = &mut scores[..];
-            let mut threads = Vec::new();
-            for part in parts[1..].iter().rev() {
-                let (rows, others) = take_back(rest, part.len() * self.classes());
-                rest = others;
-                threads.push(scope.spawn(move || self.score_part(context, documents, part, rows)));
-            }
-            let first = self.score_part(context, documents, parts[0], rest);
-            let others =
-                threads.into_iter().rev().map(|thread| thread.join().unwrap_or(Err(TallyError::Interrupted)));
-            std::iter::once(first).chain(others.collect::<Vec<_>>()).collect::<Result<(), _>>()
-        })?;
-        Ok(scores)
-    }
-
-    fn score_part(
-        &self,
-        context: &Context,
-        documents: &[Document],
-        order: &[u32],
-        rows: &mut [f64],
-    ) -> Result<(), TallyError> {
-        let mut rest = rows;
-        self.read_part(context, documents, order, |reader, count, seen| {
-            let (rows, others) = std::mem::take(&mut rest).split_at_mut(count * self.classes());
-            rest = others;
-            match &self.weights {
-                Weights::Dense(weights) => self.score_each(weights, reader, seen, rows),
-                Weights::Many(weights) => self.sum(weights, &self.documents(reader, count, seen), rows)?,
-            }
-            Ok(())
+        for_each_document(documents, self.classes(), threads, |order, scores| {
+            self.read(context, documents, order, scores, |reader, seen, rows| match &self.weights {
+                Weights::Dense(weights) => {
+                    self.score_each(weights, reader, seen, rows);
+                    Ok(())
+                }
+                Weights::Many(weights) => {
+                    self.sum(weights, &self.documents(reader, rows.len() / self.classes(), seen), rows)
+                }
+            })
         })
     }
 
-    /// Read some documents at a time; `visit` is told how many.
-    pub fn read_part(
+    /// Read some documents at a time; each has as many of the numbers as any other, and `fill` fills them in.
+    pub fn read<T>(
         &self,
         context: &Context,
         documents: &[Document],
         order: &[u32],
-        mut visit: impl FnMut(&Reader, usize, &mut Seen) -> Result<(), TallyError>,
+        numbers: &mut [T],
+        mut fill: impl FnMut(&Reader, &mut Seen, &mut [T]) -> Result<(), TallyError>,
     ) -> Result<(), TallyError> {
+        let of_each = numbers.len() / order.len().max(1);
         let mut reader = Reader::default();
         let mut numbering = Frozen::new(&self.lexicon, self.unseen.is_some() && self.value == Value::Binary);
         let mut seen = Seen::default();
         for (reads, range) in ranges(documents, order, self.read_bytes(context)).enumerate() {
             context.check(reads)?;
             numbering.tidy();
+            let numbers = &mut numbers[range.start * of_each..range.end * of_each];
             let order = &order[range];
             let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();
             let read = reader.read(&batch, context.analysis, context.normalizer, &mut numbering);
             read.map_err(|error| TallyError::Read(error.in_document_of(order)))?;
-            visit(&reader, order.len(), &mut seen)?;
+            fill(&reader, &mut seen, numbers)?;
         }
         Ok(())
     }
@@ -187,13 +165,6 @@ fn dense_rows(linear: &Linear, nodes: &[u32], all_nodes: usize) -> Vec<f64> {
     linear
         .for_each_cell(|class, term, difference| rows[nodes[term] as usize * classes + class] += difference);
     rows
-}
-
-/// The last `count` of the rows, and those before them.
-fn take_back(rows: &mut [f64], count: usize) -> (&mut [f64], &mut [f64]) {
-    let at = rows.len() - count;
-    let (rest, back) = rows.split_at_mut(at);
-    (back, rest)
 }
 
 /// Add up the weights of the terms in `row`; how many terms are unknown.

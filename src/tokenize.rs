@@ -79,22 +79,16 @@ impl Tokens {
         trusted: bool,
         rules: &WordRules,
     ) -> Result<(), TextError> {
-        let (begin, first) = (self.text.len(), self.spans.len());
-        self.take_over(source, trusted, rules.lower)?;
-        self.check_room(begin)?;
-        let mut spans = std::mem::take(&mut self.spans);
-        let text = self.str(begin..self.text.len() - PAD);
-        let mut at = begin;
-        for word in text.split_inclusive(is_space) {
-            let bare = word.trim_end_matches(is_space);
-            if !bare.is_empty() {
-                spans.push([at as u32, (at + bare.len()) as u32]);
+        self.add_found(source, trusted, rules, |text, push| {
+            let mut at = 0;
+            for word in text.split_inclusive(is_space) {
+                let bare = word.trim_end_matches(is_space);
+                if !bare.is_empty() {
+                    push(at..at + bare.len());
+                }
+                at += word.len();
             }
-            at += word.len();
-        }
-        self.spans = spans;
-        self.keep_lengths(first, rules, true);
-        Ok(())
+        })
     }
 
     /// Append what a regular expression finds.
@@ -105,14 +99,23 @@ impl Tokens {
         rules: &WordRules,
         pattern: &Regex,
     ) -> Result<(), TextError> {
+        self.add_found(source, trusted, rules, |text, push| matches(pattern, text).for_each(push))
+    }
+
+    /// Append what `find` says where it found it.
+    fn add_found(
+        &mut self,
+        source: &[u8],
+        trusted: bool,
+        rules: &WordRules,
+        find: impl FnOnce(&str, &mut dyn FnMut(Range<usize>)),
+    ) -> Result<(), TextError> {
         let (begin, first) = (self.text.len(), self.spans.len());
         self.take_over(source, trusted, rules.lower)?;
         self.check_room(begin)?;
         let mut spans = std::mem::take(&mut self.spans);
         let text = self.str(begin..self.text.len() - PAD);
-        for found in matches(pattern, text) {
-            spans.push([(begin + found.start) as u32, (begin + found.end) as u32]);
-        }
+        find(text, &mut |found| spans.push([(begin + found.start) as u32, (begin + found.end) as u32]));
         self.spans = spans;
         self.keep_lengths(first, rules, true);
         Ok(())

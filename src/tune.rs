@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::bags::in_order;
+use crate::batches::in_order;
 use crate::features::{Block, Features};
 use crate::lanes::Lanes;
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::bags::{Bag, for_each_bag, in_threads};
-use crate::batches::{Context, split};
+use crate::bags::{Bag, for_each_bag};
+use crate::batches::{Context, for_each_document};
 use crate::features::damped;
 use crate::lexicon::Lexicon;
 use crate::read::Document;
@@ -27,21 +27,16 @@ impl Tuned {
         documents: &[Document],
         threads: usize,
     ) -> Result<Vec<f64>, TallyError> {
-        let order: Vec<u32> = (0..documents.len() as u32).collect();
-        let parts = split(documents, &order, threads.max(1));
-        let scores = in_threads(&parts, |part| {
-            let mut scores = Vec::with_capacity(part.len() * self.classes);
+        for_each_document(documents, self.classes, threads, |order, scores| {
+            let mut rows = scores.chunks_exact_mut(self.classes.max(1));
             let terms = (&*self.lexicon, &self.place[..]);
-            for_each_bag(context, terms, documents, part, |bag, _| self.push_scores(bag, &mut scores))?;
-            Ok(scores)
-        });
-        Ok(scores.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
+            for_each_bag(context, terms, documents, order, |bag, _| {
+                rows.next().into_iter().for_each(|row| self.sum(bag, row));
+            })
+        })
     }
 
-    fn push_scores(&self, bag: &Bag, scores: &mut Vec<f64>) {
-        let start = scores.len();
-        scores.resize(start + self.classes, 0.0);
-        let row = &mut scores[start..];
+    fn sum(&self, bag: &Bag, row: &mut [f64]) {
         let mut squares = 0.0;
         for &(term, times) in &bag.terms {
             let value = damped(times);
