@@ -65,8 +65,8 @@ pub fn for_each_bag(
     let mut reader = Reader::default();
     let mut numbering = Frozen::new(lexicon, false);
     let mut bag = Bag::default();
-    for (reads, range) in ranges(documents, order, context.read_bytes()).enumerate() {
-        context.check(reads)?;
+    for range in ranges(documents, order, context.read_bytes()) {
+        context.check()?;
         let order = &order[range];
         let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();
         let read = reader.read(&batch, context.analysis, context.normalizer, &mut numbering);

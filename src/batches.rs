@@ -1,15 +1,22 @@
 //! Documents in batches, which are read at a time, and in parts, one for each thread.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::normalize::Normalizer;
 use crate::read::{Analysis, Document, READ_BYTES, ReadError};
 use crate::tally::TallyError;
 
 /// How often somebody asks whether to stop.
-const READS_BETWEEN_CHECKS: usize = 256;
+const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
+
+thread_local! {
+    /// When this thread last asked.
+    static CHECKED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
 
 /// How a tally looks at text, and whether it should go on.
 pub struct Context<'a> {
@@ -25,10 +32,14 @@ impl Context<'_> {
         if calls { 4 * READ_BYTES } else { READ_BYTES }
     }
 
-    /// An error, now and then, if somebody wants it to stop.
-    pub fn check(&self, reads: usize) -> Result<(), TallyError> {
-        let stop = reads % READS_BETWEEN_CHECKS == READS_BETWEEN_CHECKS - 1 && (self.interrupted)();
-        if stop { Err(TallyError::Interrupted) } else { Ok(()) }
+    /// An error, if somebody wants it to stop and was not asked just now.
+    pub fn check(&self) -> Result<(), TallyError> {
+        let now = Instant::now();
+        if CHECKED.get().is_some_and(|checked| now - checked < BETWEEN_CHECKS) {
+            return Ok(());
+        }
+        CHECKED.set(Some(now));
+        if (self.interrupted)() { Err(TallyError::Interrupted) } else { Ok(()) }
     }
 }
 

@@ -21,8 +21,8 @@ pub fn matrix(context: &Context, documents: &[Document]) -> Result<Matrix, Tally
     let mut reader = Reader::default();
     let mut matrix = Matrix::default();
     let mut terms = Vec::new();
-    for (reads, range) in ranges(documents, &order, context.read_bytes()).enumerate() {
-        context.check(reads)?;
+    for range in ranges(documents, &order, context.read_bytes()) {
+        context.check()?;
         let read = reader.read(&documents[range.clone()], context.analysis, context.normalizer, &mut lexicon);
         read.map_err(|error| TallyError::Read(error.in_document_of(&order[range.clone()])))?;
         for document in 0..range.len() {

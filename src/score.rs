@@ -92,8 +92,8 @@ impl Scorer {
         let mut reader = Reader::default();
         let mut numbering = Frozen::new(&self.lexicon, self.unseen.is_some() && self.value == Value::Binary);
         let mut seen = Seen::default();
-        for (reads, range) in ranges(documents, order, self.read_bytes(context)).enumerate() {
-            context.check(reads)?;
+        for range in ranges(documents, order, self.read_bytes(context)) {
+            context.check()?;
             numbering.tidy();
             let numbers = &mut numbers[range.start * of_each..range.end * of_each];
             let order = &order[range];

@@ -84,8 +84,8 @@ impl Shard {
         let mut deltas = Vec::new();
         let mut current = order.first().map(|&first| classes[first as usize]);
         let mut batch = Vec::new();
-        for (reads, range) in ranges(documents, order, context.read_bytes()).enumerate() {
-            context.check(reads)?;
+        for range in ranges(documents, order, context.read_bytes()) {
+            context.check()?;
             batch.clear();
             batch.extend(order[range.clone()].iter().map(|&document| documents[document as usize]));
             let read = self.reader.read(&batch, context.analysis, context.normalizer, lexicon);
