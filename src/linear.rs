@@ -64,22 +64,11 @@ impl Linear<'_> {
         start as usize..self.class_ends.get(class) as usize
     }
 
-    /// Visit the cells, class by class for some terms, then for the next: what is put where a term has its place stays
-    /// in the cache while those terms are visited.
+    /// Visit the cells.
     pub fn for_each_cell(&self, mut visit: impl FnMut(usize, usize, f64)) {
-        let mut next: Vec<usize> = (0..self.classes()).map(|class| self.cells(class).start).collect();
-        let steps = self.term.len().div_ceil(CELLS_TOGETHER);
-        let terms = self.term.iter().max().map_or(0, |last| last + 1);
-        for step in 1..=steps as u64 {
-            let end = terms * step / steps as u64;
-            for (class, next) in next.iter_mut().enumerate() {
-                let cells = self.cells(class).end;
-                while *next < cells && self.term.get(*next) < end {
-                    visit(class, self.term.get(*next) as usize, self.differences[*next]);
-                    *next += 1;
-                }
-            }
-        }
+        let ends: Vec<usize> = self.class_ends.iter().map(|end| end as usize).collect();
+        let term = |cell| self.term.get(cell) as usize;
+        for_each_cell(&ends, term, |class, cell| visit(class, term(cell), self.differences[cell]));
     }
 
     /// The difference of a cell, 0 if there is none.
@@ -92,5 +81,22 @@ impl Linear<'_> {
         }
         let found = from < cells.end && self.term.get(from) == u64::from(term);
         if found { self.differences[from] } else { 0.0 }
+    }
+}
+
+/// Visit all cells, class by class for some terms, then for the next: what is put where a term has its place stays in
+/// the cache while those terms are visited. The terms of a class are in order.
+pub fn for_each_cell(ends: &[usize], term: impl Fn(usize) -> usize, mut visit: impl FnMut(usize, usize)) {
+    let mut next: Vec<usize> = std::iter::once(0).chain(ends.iter().copied()).take(ends.len()).collect();
+    let cells = ends.last().copied().unwrap_or(0);
+    let terms = (0..cells).map(&term).max().map_or(0, |last| last + 1);
+    let steps = cells.div_ceil(CELLS_TOGETHER);
+    for limit in (1..=steps).map(|step| terms * step / steps) {
+        for (class, (next, &end)) in next.iter_mut().zip(ends).enumerate() {
+            while *next < end && term(*next) < limit {
+                visit(class, *next);
+                *next += 1;
+            }
+        }
     }
 }

@@ -4,7 +4,9 @@
 use crate::bags::{Bag, for_each_bag};
 use crate::batches::{Context, for_each_document};
 use crate::lexicon::Lexicon;
+use crate::linear::for_each_cell;
 use crate::loo_events::Product;
+use crate::memory::{filled, prefetch};
 use crate::read::Document;
 use crate::tally::TallyError;
 
@@ -138,6 +140,7 @@ impl LeaveOneOut {
             let mut rows = scores.chunks_exact_mut(self.facts.classes.max(1)).zip(order);
             for_each_bag(context, terms, documents, order, |bag, length| {
                 if let Some((row, &document)) = rows.next() {
+                    self.prefetch(bag);
                     if !self.can_leave(bag, length, labels[document as usize] as usize) {
                         return row.fill(f64::NAN);
                     }
@@ -148,6 +151,14 @@ impl LeaveOneOut {
                 }
             })
         })
+    }
+
+    /// Ask for the cells of a document's terms, all at once: what follows would wait for one after the other.
+    fn prefetch(&self, bag: &Bag) {
+        bag.terms.iter().for_each(|&(term, _)| prefetch(&self.terms, term as usize));
+        bag.terms
+            .iter()
+            .for_each(|&(term, _)| prefetch(&self.cells, self.terms[term as usize].start as usize));
     }
 
     /// Whether a document can be among those that were counted.
@@ -263,18 +274,19 @@ fn by_term(facts: &Facts) -> (Vec<Cell>, Vec<Term>) {
     let plain = facts.event == Event::Multinomial && facts.frequency != Frequency::TfIdf;
     let base = if facts.alpha > 0.0 { facts.alpha.ln() } else { 0.0 };
     let one = (1.0 + facts.alpha).ln() - base;
-    let mut cells = vec![Cell::default(); facts.term.len()];
-    let mut start = 0;
-    for (class, &end) in facts.class_ends.iter().enumerate() {
-        for i in start..end as usize {
+    let mut cells = filled(facts.term.len(), Cell::default());
+    let ends: Vec<usize> = facts.class_ends.iter().map(|&end| end as usize).collect();
+    for_each_cell(
+        &ends,
+        |i| facts.term[i] as usize,
+        |class, i| {
             let mass = facts.mass[i];
             let log = || if mass == 1.0 { one } else { (mass + facts.alpha).ln() - base };
             let log = if plain { log() } else { 0.0 };
             let at = &mut next[facts.term[i] as usize];
             cells[*at as usize] = Cell { class: class as u32, documents: facts.documents[i], mass, log };
             *at += 1;
-        }
-        start = end as usize;
-    }
+        },
+    );
     (cells, terms)
 }

@@ -33,7 +33,8 @@ def log_likelihood(
     alpha: float, unseen: Unseen, threads: int,
 ) -> Floats:  # fmt: skip
     """Of each document under the counts of one view without it."""
-    counts = view.selection.of(tally.counts(order))
+    wanted = events.quantities("multinomial", view.tf) | {"documents"} | view.selection.quantities
+    counts = view.selection.of(tally.counts(order, wanted))
     alpha = alpha if view.alpha is None else view.alpha
     if view.event == "complement":
         events.check_complement_alpha(alpha)
