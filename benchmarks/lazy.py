@@ -138,13 +138,13 @@ def tuned() -> Any:
 
 
 def normal_curves() -> Any:
-    from bayleaf.estimators import GaussianNB
+    from bayleaf.matrix import GaussianNB
 
     return GaussianNB()
 
 
 def kernels() -> Any:
-    from bayleaf.estimators import KernelNB
+    from bayleaf.matrix import KernelNB
 
     return KernelNB()
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayleaf import matrix
 from measure import Duel, Source, race, seconds
 from peers import need
 from registry import Bench, at_least, at_most, row
@@ -68,9 +69,7 @@ def sides(name: str) -> tuple[Any, Any]:
     """Ours and theirs."""
     import sklearn.naive_bayes
 
-    from bayleaf import estimators
-
-    return getattr(estimators, name)(), getattr(sklearn.naive_bayes, name)()
+    return getattr(matrix, name)(), getattr(sklearn.naive_bayes, name)()
 
 
 def fit(name: str, table: Callable[[], tuple[Any, Any]], bench: Bench) -> Duel:

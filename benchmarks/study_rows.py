@@ -26,7 +26,7 @@ def ours(corpus: Corpus) -> float:
 @cache
 def _forms(normalizer: str) -> Callable[[str], str]:
     """A normalizer that looks each different word up once in its life, which scikit-learn would not do."""
-    from bayleaf.languages import lemmatizer, stemmer
+    from bayleaf.text.languages import lemmatizer, stemmer
 
     step = stemmer("porter") if normalizer == "porter" else lemmatizer("english")
     return cache(lambda word: step([word])[0])
@@ -83,7 +83,7 @@ def theirs(corpus: Corpus, step: int) -> float:
     """Every so many of the combinations on one fold each, extrapolated to the whole grid and all folds."""
     import warnings
 
-    from bayleaf.studying.grid import grid
+    from bayleaf.studies.grid import grid
 
     every = grid()
     sample = every[::step]

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import strip_accents_unicode
 
-from bayleaf.analysis import Normalization, strip_accents, top
-from bayleaf.languages import lemmatizer, stemmer, stop_words
-from bayleaf.patterns import TOKENIZERS
+from bayleaf.text.languages import lemmatizer, stemmer, stop_words
+from bayleaf.text.normalization import Normalization, strip_accents, top
+from bayleaf.text.patterns import TOKENIZERS
 
 SENTENCE = "A swimmer likes swimming, thus he swims."
 

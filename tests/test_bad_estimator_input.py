@@ -12,7 +12,14 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import NaiveBayes, category, kernel, normal
-from bayleaf.estimators import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, KernelNB, MultinomialNB
+from bayleaf.matrix import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    KernelNB,
+    MultinomialNB,
+)
 
 MATRIX = [MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB, GaussianNB, KernelNB]
 X = np.array([[1, 0], [2, 1], [0, 3], [1, 2]])

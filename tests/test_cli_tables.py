@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import bayleaf
-from bayleaf.table_views import category, flag, normal
+from bayleaf.table.views import category, flag, normal
 from cli_process import done, refused
 
 ROWS = [

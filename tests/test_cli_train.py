@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bayleaf
-from bayleaf.views import View
+from bayleaf.text.views import View
 from cli_process import COMMAND, ENVIRONMENT, done, messages, refused, write_tsv
 from cli_process import bayleaf as bayleaf_process
 

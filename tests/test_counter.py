@@ -29,7 +29,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
-from bayleaf.counter import TextCounter
+from bayleaf.matrix.text_counter import TextCounter
 from strategies import texts
 
 SETTINGS: dict[str, dict[str, Any]] = {

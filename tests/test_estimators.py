@@ -18,8 +18,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from bayleaf import estimators
-from bayleaf.estimators import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, KernelNB, MultinomialNB
+from bayleaf import matrix
+from bayleaf.matrix import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    KernelNB,
+    MultinomialNB,
+)
 from matrix_samples import Sample, learned, samples
 
 COUNTING = [MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB]
@@ -43,7 +50,7 @@ def test_every_check_of_scikit_learn_passes(model: Any, monkeypatch: pytest.Monk
 def test_every_public_name_and_parameter_is_documented_by_examples_that_work() -> None:
     path = Path(__file__).parent.parent / "docs" / "estimators.md"
     page = path.read_text(encoding="utf-8")
-    assert {model.__name__ for model in EVERY} == set(estimators.__all__)
+    assert {model.__name__ for model in EVERY} == set(matrix.__all__)
     for model in EVERY:
         assert all(f"`{name}`" in page for name in (model.__name__, *model().get_params()))
     assert doctest.testfile(str(path), module_relative=False).failed == 0

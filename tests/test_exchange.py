@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf.exchange import COLUMNS, escaped, from_cells, pruned, rows, summed, unescaped
-from bayleaf.views import View
+from bayleaf.text.views import View
 from cli_process import done, messages, write_tsv
 
 VIEWS: dict[str, list[View]] = {

@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gaussian_kde, norm
 from sklearn.datasets import load_iris
 
-from bayleaf.estimators import GaussianNB, KernelNB
-from bayleaf.kernels import FACTORS
+from bayleaf.matrix import GaussianNB, KernelNB
+from bayleaf.table.kernels import FACTORS
 
 SEVENTHS = st.integers(-1000, 1000).map(lambda value: value / 7)
 

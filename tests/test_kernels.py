@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from bayleaf.kernels import bandwidth, left_out, log_kernel, spread
+from bayleaf.table.kernels import bandwidth, left_out, log_kernel, spread
 
 SHAPES = {
     "one hump": lambda rng, n: rng.normal(size=n),

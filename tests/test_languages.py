@@ -13,7 +13,7 @@ import stopwordsiso
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayleaf.languages import (
+from bayleaf.text.languages import (
     LANGUAGES,
     language,
     lemmatizer,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf import Model, chars, words
-from bayleaf.leave_out import temperature
 from bayleaf.tuning import ALPHAS
+from bayleaf.tuning.temperature import temperature
 from strategies import Corpus, corpora
 
 EVENTS = st.sampled_from(["multinomial", "bernoulli", "complement"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayleaf.mail import MAIL_COLUMNS, mail_columns
+from bayleaf.text.mail import MAIL_COLUMNS, mail_columns
 
 PLAIN = b"""\
 From ann@a.example  Thu Aug 22 16:37:34 2002

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayleaf.patterns import KEEP_PATTERNS, TOKENIZERS, keep_pattern
+from bayleaf.text.patterns import KEEP_PATTERNS, TOKENIZERS, keep_pattern
 
 Find = Callable[[str, str], list[str]]
 

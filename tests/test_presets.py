@@ -3,8 +3,8 @@
 import pytest
 
 from bayleaf import Model
-from bayleaf.mail import MAIL_COLUMNS, mail_columns
-from bayleaf.presets import PRESETS, messages, preset
+from bayleaf.model_views import PRESETS, messages, preset
+from bayleaf.text.mail import MAIL_COLUMNS, mail_columns
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))

@@ -23,7 +23,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.utils import _array_api
 
-from bayleaf import estimators
+from bayleaf import matrix
 from matrix_samples import Sample, samples
 
 # Tests that cannot apply; they are run all the same and must fail, so that the list cannot grow stale.
@@ -47,7 +47,7 @@ def _with_our_classes() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
         for name in sklearn.naive_bayes.__all__:
-            patch.setattr(sklearn.naive_bayes, name, getattr(estimators, name))
+            patch.setattr(sklearn.naive_bayes, name, getattr(matrix, name))
         # We compute in NumPy; arrays of other libraries are not promised, so that test runs for NumPy's.
         namespaces = [
             case for case in _array_api.yield_namespace_device_dtype_combinations() if case[0] == "numpy"
@@ -80,7 +80,7 @@ def global_dtype(request: pytest.FixtureRequest) -> Any:
 
 
 def test_the_tests_of_scikit_learn_speak_of_our_classes() -> None:
-    ours = {getattr(estimators, name) for name in sklearn.naive_bayes.__all__}
+    ours = {getattr(matrix, name) for name in sklearn.naive_bayes.__all__}
     assert set(THEIRS.ALL_NAIVE_BAYES_CLASSES) == ours
     assert sklearn.naive_bayes.GaussianNB not in ours
 
@@ -140,7 +140,7 @@ def test_counting_models_equal_scikit_learn(
     if as_sparse and name != "CategoricalNB":
         X = sparse.csr_array(X)
     arguments = (X, y, weight) if weighted else (X, y)
-    ours = getattr(estimators, name)(**params).fit(*arguments)
+    ours = getattr(matrix, name)(**params).fit(*arguments)
     assert_same_numbers(ours, getattr(reference, name)(**params).fit(*arguments), X)
 
 
@@ -155,8 +155,8 @@ def test_large_sparse_and_dense_counts_equal_scikit_learn(name: str, n_classes: 
     for kind in (np.float32, np.int8, np.int64):
         rows = X.astype(kind)
         theirs = getattr(reference, name)().fit(rows, y, weight)
-        assert_same_numbers(getattr(estimators, name)().fit(rows, y, weight), theirs, rows)
-        assert_same_numbers(getattr(estimators, name)().fit(rows.toarray(), y, weight), theirs, rows)
+        assert_same_numbers(getattr(matrix, name)().fit(rows, y, weight), theirs, rows)
+        assert_same_numbers(getattr(matrix, name)().fit(rows.toarray(), y, weight), theirs, rows)
 
 
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
@@ -168,7 +168,7 @@ def test_where_most_features_were_never_seen_the_numbers_equal_those_of_scikit_l
     X = sparse.csr_array(rng.poisson(0.02, size=(60, 500)))
     y = rng.integers(7, size=60)
     theirs = getattr(reference, name)(alpha=alpha).fit(X, y)
-    assert_same_numbers(getattr(estimators, name)(alpha=alpha).fit(X, y), theirs, X)
+    assert_same_numbers(getattr(matrix, name)(alpha=alpha).fit(X, y), theirs, X)
 
 
 @pytest.fixture(scope="module")
@@ -186,4 +186,4 @@ def newsgroups() -> Sample:
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
 def test_on_twenty_newsgroups_the_numbers_equal_those_of_scikit_learn(name: str, newsgroups: Sample) -> None:
     X, y, _ = newsgroups
-    assert_same_numbers(getattr(estimators, name)().fit(X, y), getattr(reference, name)().fit(X, y), X[::20])
+    assert_same_numbers(getattr(matrix, name)().fit(X, y), getattr(reference, name)().fit(X, y), X[::20])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from bayleaf import Model, ModelFileError, bytes_, chars, storage, words
-from bayleaf.analysis import FunctionNeeded
+from bayleaf.text.normalization import FunctionNeeded
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS = ["Win a prize, win!", "see you at noon", "café at noon? Ναί, 日本語", "", "a prize"]

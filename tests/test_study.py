@@ -28,15 +28,15 @@ from sklearn.naive_bayes import MultinomialNB
 
 from bayleaf import Model, Study, study
 from bayleaf.metrics import Scorecard
-from bayleaf.studying import Combination, _task
-from bayleaf.studying.comparing import corrected_t, mcnemar
-from bayleaf.studying.counting import Counted
-from bayleaf.studying.curves import information_gain, sizes
-from bayleaf.studying.folding import Fold
-from bayleaf.studying.grid import EVENTS, NGRAMS, STOP_WORDS, WEIGHTINGS, grid
-from bayleaf.studying.judging import measures
-from bayleaf.studying.running import Task, answer
-from bayleaf.tally import Floats
+from bayleaf.studies import Combination, _task
+from bayleaf.studies.comparing import corrected_t, mcnemar
+from bayleaf.studies.counting import Counted
+from bayleaf.studies.curves import information_gain, sizes
+from bayleaf.studies.folding import Fold
+from bayleaf.studies.grid import EVENTS, NGRAMS, STOP_WORDS, WEIGHTINGS, grid
+from bayleaf.studies.judging import measures
+from bayleaf.studies.running import Task, answer
+from bayleaf.types import Floats
 from cli_process import messages
 from outline import Outline
 from strategies import Corpus, corpora

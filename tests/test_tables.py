@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import strategies  # noqa: F401 # loads the profile
 from bayleaf import Model, ModelFileError, bins, category, chars, counts, flag, kernel, normal, words
-from bayleaf.densities import entropy_cuts, quantile_cuts
-from bayleaf.moments import SCALE, MomentTally
+from bayleaf.table.densities import entropy_cuts, quantile_cuts
+from bayleaf.table.moments import SCALE, MomentTally
 
 Rows = list[tuple[Any, ...]]
 VIEWS = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayleaf import Model, words
-from bayleaf.patterns import TOKENIZERS, keep_pattern
+from bayleaf.text.patterns import TOKENIZERS, keep_pattern
 
 # Letters of words, marks and spaces in which Python's and Rust's classes agree.
 TEXTS = st.text("aBé ,.\t\n_1€—-:/@#x", max_size=30)

@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import bayleaf
 import oracle
 from bayleaf import Model, bytes_, chars
-from bayleaf.views import TextView
+from bayleaf.text.views import TextView
 from strategies import texts
 
 words = partial(bayleaf.words, spaceless="keep")

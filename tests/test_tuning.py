@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf import Model, NaiveBayes, chars, load, words
-from bayleaf.calibrate import features_of
-from bayleaf.events import log_posterior
-from bayleaf.leave_out import temperature
-from bayleaf.solver import minimize
-from bayleaf.tuned import look
+from bayleaf.posterior import log_posterior
 from bayleaf.tuning import ALPHAS
+from bayleaf.tuning.lbfgs import minimize
+from bayleaf.tuning.scorer import look
+from bayleaf.tuning.temperature import temperature
+from bayleaf.tuning.term_weights import features_of
 from strategies import Corpus, corpora
 
 LEVELS = ["temperature", "views", "terms", "auto"]
@@ -46,8 +46,8 @@ def left_out_features(corpus: Corpus, leave_out: bool, rows: list[int]) -> Any:
     """The features of some rows under the counts of the whole corpus."""
     texts, labels = corpus
     model = Model([words(ngrams=2)]).learn(texts, labels)
-    (tally,) = model._tallies
-    looked = look(tally, tally.counts(model._order), [texts[i] for i in rows], 0.5, 1)  # type: ignore[arg-type]
+    (tally,) = model.tallies
+    looked = look(tally, tally.counts(model.order), [texts[i] for i in rows], 0.5, 1)  # type: ignore[arg-type]
     classes = model.classes
     y = np.array([classes.index(labels[i]) for i in rows], np.uint32)
     return features_of([looked], np.arange(len(rows), dtype=np.uint32), y, 2, leave_out), looked

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayleaf import plots
     from bayleaf._core import __version__
-    from bayleaf.analysis import Normalization, top
-    from bayleaf.classifier import NaiveBayes, load
-    from bayleaf.counter import TextCounter
-    from bayleaf.estimators import (
+    from bayleaf.explanation import Explanation
+    from bayleaf.matrix import (
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
@@ -21,43 +19,47 @@ if TYPE_CHECKING:
         KernelNB,
         MultinomialNB,
     )
-    from bayleaf.explain import Explanation
+    from bayleaf.matrix.text_counter import TextCounter
     from bayleaf.model import Model
-    from bayleaf.presets import preset
+    from bayleaf.model_views import preset
+    from bayleaf.naive_bayes import NaiveBayes, load
     from bayleaf.storage import ModelFileError
-    from bayleaf.studying import Study, study
-    from bayleaf.table_views import bins, category, counts, flag, kernel, normal
-    from bayleaf.views import bytes_, chars, words
+    from bayleaf.studies import Study, study
+    from bayleaf.table.views import bins, category, counts, flag, kernel, normal
+    from bayleaf.text.mail import mail_columns
+    from bayleaf.text.normalization import Normalization, top
+    from bayleaf.text.views import bytes_, chars, words
 
 _HOME = {
-    "BernoulliNB": "estimators",
-    "CategoricalNB": "estimators",
-    "ComplementNB": "estimators",
-    "Explanation": "explain",
-    "GaussianNB": "estimators",
-    "KernelNB": "estimators",
+    "BernoulliNB": "matrix",
+    "CategoricalNB": "matrix",
+    "ComplementNB": "matrix",
+    "Explanation": "explanation",
+    "GaussianNB": "matrix",
+    "KernelNB": "matrix",
     "Model": "model",
     "ModelFileError": "storage",
-    "MultinomialNB": "estimators",
-    "NaiveBayes": "classifier",
-    "Normalization": "analysis",
-    "Study": "studying",
-    "TextCounter": "counter",
+    "MultinomialNB": "matrix",
+    "NaiveBayes": "naive_bayes",
+    "Normalization": "text.normalization",
+    "Study": "studies",
+    "TextCounter": "matrix.text_counter",
     "__version__": "_core",
-    "bins": "table_views",
-    "bytes_": "views",
-    "category": "table_views",
-    "chars": "views",
-    "counts": "table_views",
-    "flag": "table_views",
-    "kernel": "table_views",
-    "load": "classifier",
-    "normal": "table_views",
+    "bins": "table.views",
+    "bytes_": "text.views",
+    "category": "table.views",
+    "chars": "text.views",
+    "counts": "table.views",
+    "flag": "table.views",
+    "kernel": "table.views",
+    "load": "naive_bayes",
+    "mail_columns": "text.mail",
+    "normal": "table.views",
     "plots": "plots",
-    "preset": "presets",
-    "study": "studying",
-    "top": "analysis",
-    "words": "views",
+    "preset": "model_views",
+    "study": "studies",
+    "top": "text.normalization",
+    "words": "text.views",
 }
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "flag",
     "kernel",
     "load",
+    "mail_columns",
     "normal",
     "plots",
     "preset",

@@ -1,11 +1,11 @@
-"""Columns of a table as values or as numbers, whatever library holds them; what is missing stays missing."""
+"""X and its columns, whatever library holds them: texts, values, numbers; what is missing stays missing."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,3 +204,120 @@ def _one_dimensional(array: NDArray[Any], where: str) -> NDArray[Any]:
     if array.ndim != 1:
         raise ValueError(f"{where} must have one dimension, got an array of shape {array.shape}.")
     return array
+
+
+def as_documents(column: Any) -> Any:
+    """Text in a form that the core can borrow: a list, Arrow buffers, or slices of one buffer."""
+    if isinstance(column, str | bytes):
+        raise TypeError(
+            f"X is a single {type(column).__name__}, {_shown(column)}. Give a sequence of documents: [text]."
+        )
+    if isinstance(column, list | tuple) or hasattr(column, "buffer"):
+        return column
+    if isinstance(column, np.ndarray):
+        return _flat(column).tolist()
+    if hasattr(column, "__arrow_c_stream__") and str(getattr(column, "dtype", "")) != "object":
+        return column
+    if hasattr(column, "__arrow_c_array__"):
+        return column
+    if hasattr(column, "to_list"):
+        return column.to_list()
+    if isinstance(column, Iterable):
+        return list(column)
+    raise TypeError(f"X must be a sequence of texts, got {type(column).__name__}.")
+
+
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"A column of text has one dimension, got an array of shape {array.shape}.")
+    return array
+
+
+def _shown(text: str | bytes) -> str:
+    return repr(text if len(text) <= 40 else text[:40]) + ("" if len(text) <= 40 else "…")
+
+
+def length_of(column: Any) -> int:
+    """How many documents a column has."""
+    return len(column.starts) if hasattr(column, "starts") else len(column)
+
+
+def slices_of(column: Sequence[Any], size: int) -> Iterable[Any]:
+    """A column in pieces of at most `size` documents."""
+    for start in range(0, len(column), size):
+        yield column[start : start + size]
+
+
+SAMPLE = 100
+
+
+def is_table(X: Any) -> bool:
+    """Whether X has columns with names; a sparse matrix has not, though one kind of it is a mapping."""
+    if hasattr(X, "tocsr"):
+        return False
+    return isinstance(X, Mapping) or hasattr(X, "column_names") or hasattr(X, "columns")
+
+
+def is_text(X: Any) -> bool:
+    """Whether X is one column of texts."""
+    if isinstance(X, Iterator | Set):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which has no order or can be read only once. Give a list: list(X)."
+        )
+    if is_table(X) or getattr(X, "ndim", 1) != 1:
+        return False
+    if hasattr(X, "buffer") and hasattr(X, "starts"):
+        return True
+    if not isinstance(X, list | tuple) and not hasattr(X, "__getitem__"):
+        return False
+    first = next((value for value in as_list(X[:SAMPLE], "X") if not is_missing(value)), None)
+    return isinstance(first, str | bytes)
+
+
+def has_texts(X: Any) -> bool:
+    """Whether rows without names of columns hold strings, so that they are no matrix of numbers."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and _any_text(X[:SAMPLE].ravel().tolist())
+    rows = X[:SAMPLE] if isinstance(X, list | tuple) else []
+    return any(isinstance(row, list | tuple) and _any_text(row) for row in rows)
+
+
+def _any_text(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, str | bytes) for value in values)
+
+
+def columns_in(X: Any) -> list[Any]:
+    """The columns of a table, or of an array."""
+    if isinstance(X, Mapping):
+        return list(X.values())
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, i] for i in range(X.shape[1])]
+    if is_table(X):
+        return [X[name] for name in getattr(X, "column_names", X.columns)]
+    return list(np.asarray(X).T)
+
+
+def names_in(X: Any) -> list[str]:
+    """The names of the columns; x0, x1, … if they are not strings."""
+    names: list[Any] = []
+    if isinstance(X, Mapping):
+        names = list(X)
+    elif is_table(X):
+        names = list(getattr(X, "column_names", getattr(X, "columns", [])))
+    if names and all(isinstance(name, str) for name in names):
+        return names
+    return [f"x{i}" for i in range(len(names) or np.shape(X)[1])]
+
+
+def rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a column, or of the columns in a mapping."""
+    if isinstance(X, Mapping):
+        return {name: rows_of(column, rows) for name, column in X.items()}
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    values = as_list(X, "X")
+    return [values[row] for row in rows.tolist()]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayleaf import storage
 from bayleaf.model import Model
-from bayleaf.tally import ClassCounts
+from bayleaf.text.counts import ClassCounts
 
 COLUMNS = ("view", "term", "class", "documents", "occurrences", "shares_whole", "shares_high", "shares_low")
 NUMBERS = COLUMNS[3:]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Label: TypeAlias = str | int | float | bool
+from bayleaf.columns import is_missing
+from bayleaf.types import Label
+
 ARROW_STRINGS = ("string", "large_string")
 
 
@@ -117,3 +119,27 @@ def as_array(names: list[Label]) -> NDArray[Any]:
     """Labels as NumPy would hold them: of one type if they are of one type."""
     kinds = {type(name) for name in names}
     return np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)
+
+
+def plain_labels(y: Any) -> Any:
+    """Return labels as NumPy would not spoil them; ValueError where one is missing.
+
+    NumPy makes strings of numbers among strings, and floats of pandas' integers that may be missing.
+    """
+    if not hasattr(y, "__getitem__") or isinstance(y, str | Mapping) or len(np.shape(y)) != 1:
+        return y
+    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
+        return y
+    values = as_list(y)
+    kinds = set(map(type, values))
+    if kinds <= {str}:
+        return y
+    missing = next((i for i, value in enumerate(values) if is_missing(value)), None)
+    if missing is not None:
+        raise ValueError(
+            f"Input y contains NaN: y[{missing}] is {values[missing]!r}. Leave out the rows without a label, "
+            "or name it."
+        )
+    if str in kinds:
+        return np.array([*values, None], dtype=object)[:-1]
+    return np.array(values) if hasattr(y, "dtype") and not isinstance(y, np.ndarray) else y

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.tally import Floats
+from bayleaf.types import Floats
 
 EPSILON = float(np.finfo(np.float64).eps)
 BINS = 15

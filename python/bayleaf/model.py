@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf import events, inputs, storage
+from bayleaf import model_file, model_views, storage, tuning
 from bayleaf._core import NotLearned
-from bayleaf.compiled import Compiled
-from bayleaf.events import Priors, Unseen
-from bayleaf.explain import Explanation
-from bayleaf.inputs import WHOLE, Views
-from bayleaf.judgement import Judgement
-from bayleaf.labels import Label, Labels, as_list
-from bayleaf.table_views import view_from_dict
-from bayleaf.tables import NotCounted, Tally
-from bayleaf.tally import Classes, Floats, length_of
-from bayleaf.tuning import Tunable
-from bayleaf.views import View, words
+from bayleaf.answering import Compiled
+from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
+from bayleaf.columns import length_of
+from bayleaf.explanation import Explanation
+from bayleaf.labels import Labels, as_list
+from bayleaf.model_views import WHOLE, Views
+from bayleaf.posterior import log_evidence, log_posterior
+from bayleaf.table.counts import NotCounted
+from bayleaf.text.views import View, words
+from bayleaf.tuning import Tuning
+from bayleaf.tuning.judgment import Judgement
+from bayleaf.tuning.leave_one_out import Suspect
+from bayleaf.tuning.term_weights import Progress
+from bayleaf.types import Classes, Floats, Label, Priors, Unseen
+from bayleaf.view import Tally
 
 
-class Model(Tunable):
+class Model:
     """Naive Bayes on texts and tables: learns by counting, forgets by subtracting, explains by addition.
 
     | argument | values | meaning |
@@ -50,21 +54,21 @@ class Model(Tunable):
         classes: Any = None,
         threads: int | None = None,
     ) -> None:
-        self.views: list[tuple[str, View]] = inputs.named_views([words()] if views is None else views)
+        self.views: list[tuple[str, View]] = model_views.named_views([words()] if views is None else views)
         self._labels = Labels()
         if classes is not None:
             self._labels.close(classes)
-        self._tallies: list[Tally] = [view.tally() for _, view in self.views]
+        self.tallies: list[Tally] = [view.tally() for _, view in self.views]
         self._documents = np.zeros(0, np.int64)
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
-        self.threads = events.check_threads(threads)
+        self.threads = check_threads(threads)
         self.judgement: Judgement | None = None
         self._compiled: Compiled | None = None
         self.configure()
 
     def __repr__(self) -> str:
-        views = inputs.as_given(self.views)
+        views = model_views.as_given(self.views)
         learned = f"{len(self.classes)} classes, {self.n_documents} documents"
         return f"Model({views!r}, alpha={self.alpha:g}, {learned})"
 
@@ -75,7 +79,7 @@ class Model(Tunable):
     @property
     def classes(self) -> list[Label]:
         """The labels, numbers before strings, in sorted order."""
-        return [self._labels.names[number] for number in self._order.tolist()]
+        return [self._labels.names[number] for number in self.order.tolist()]
 
     @property
     def n_documents(self) -> int:
@@ -83,15 +87,21 @@ class Model(Tunable):
         return int(self._documents.sum())
 
     @property
-    def _order(self) -> Classes:
+    def order(self) -> Classes:
+        """The numbers of the classes in the tallies, in the order of `classes`."""
         return self._labels.order(self._documents)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the set of classes is closed."""
+        return self._labels.closed
 
     @property
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
         padded = np.zeros(len(self._labels.names), np.int64)
         padded[: len(self._documents)] = self._documents
-        return {self._labels.names[number]: int(padded[number]) for number in self._order.tolist()}
+        return {self._labels.names[number]: int(padded[number]) for number in self.order.tolist()}
 
     def configure(self, *, view: int | str | None = None, **settings: Any) -> Self:
         """Change `alpha`, `priors`, `unseen`, or the `event`, `tf`, `alpha`… of one view (or all)."""
@@ -100,11 +110,11 @@ class Model(Tunable):
             for name in ("alpha", "priors", "unseen")
             if name in settings and view is None
         }
-        alpha = events.check_alpha(own.get("alpha", self.alpha))
+        alpha = check_alpha(own.get("alpha", self.alpha))
         unseen = own.get("unseen", self.unseen)
-        events.check_choice("unseen", unseen, ["ignore", "smooth"])
+        check_choice("unseen", unseen, ["ignore", "smooth"])
         priors = own.get("priors", self.priors)
-        events.check_priors(priors)
+        check_priors(priors)
         chosen = self._chosen(view)
         unknown = set(settings).difference(*(self.views[i][1].judgements for i in chosen))
         if unknown:
@@ -144,12 +154,12 @@ class Model(Tunable):
         done: list[int] = []
         self._compiled = None
         try:
-            for i, (tally, column) in enumerate(zip(self._tallies, columns, strict=True)):
+            for i, (tally, column) in enumerate(zip(self.tallies, columns, strict=True)):
                 tally.add(column, numbers, self.threads)
                 done.append(i)
         except BaseException:
             for i in done:
-                self._tallies[i].subtract(columns[i], numbers)
+                self.tallies[i].subtract(columns[i], numbers)
             raise
         self._labels = labels
         self._documents = _added(self._documents, np.bincount(numbers, minlength=len(labels.names)))
@@ -164,12 +174,12 @@ class Model(Tunable):
         done: list[int] = []
         self._compiled = None
         try:
-            for i, (tally, column) in enumerate(zip(self._tallies, columns, strict=True)):
+            for i, (tally, column) in enumerate(zip(self.tallies, columns, strict=True)):
                 tally.subtract(column, numbers)
                 done.append(i)
         except BaseException as error:
             for i in done:
-                self._tallies[i].add(columns[i], numbers, self.threads)
+                self.tallies[i].add(columns[i], numbers, self.threads)
             if isinstance(error, NotLearned | NotCounted):
                 term, number = error.args
                 column = self.views[len(done)][0] if isinstance(error, NotCounted) else ""
@@ -201,7 +211,7 @@ class Model(Tunable):
         labels = self._labels.copy()
         numbers = labels.number(source._labels.names)
         self._compiled = None
-        for mine, yours in zip(self._tallies, source._tallies, strict=True):
+        for mine, yours in zip(self.tallies, source.tallies, strict=True):
             mine.merge(yours, numbers)
         self._labels = labels
         moved = np.zeros(len(labels.names), np.int64)
@@ -211,13 +221,13 @@ class Model(Tunable):
 
     def copy(self) -> Model:
         """The same model, to be changed on its own."""
-        return _unpickled(self.to_bytes(), inputs.normalizers_of(self.views), self.threads)
+        return _unpickled(self.to_bytes(), model_views.normalizers_of(self.views), self.threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.to_bytes(), inputs.normalizers_of(self.views), self.threads)
+        return _unpickled, (self.to_bytes(), model_views.normalizers_of(self.views), self.threads)
 
     def _input(self, X: Any, y: Any, labels: Labels, grow: bool = True) -> tuple[list[Any], Classes]:
-        columns = inputs.read(self.views, X)
+        columns = model_views.read(self.views, X)
         numbers = labels.number(y, grow)
         documents = length_of(columns[0])
         if documents != len(numbers):
@@ -226,30 +236,37 @@ class Model(Tunable):
             )
         return columns, numbers
 
+    def examples(self, X: Any, y: Any) -> tuple[list[Any], Classes]:
+        """What each view reads of labeled documents, and the place of each label in `classes`."""
+        columns, numbers = self._input(X, y, self._labels.copy(), grow=False)
+        place = np.zeros(len(self._labels.names), np.uint32)
+        place[self.order] = np.arange(len(self.order))
+        return columns, place[numbers]
+
     def _ready(self) -> Compiled:
         if self._compiled is None:
             if self.n_documents == 0:
                 raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
-            events.check_priors(self.priors, self.classes)
-            self._compiled = Compiled(self.views, self._tallies, self._order, self)
+            check_priors(self.priors, self.classes)
+            self._compiled = Compiled(self.views, self.tallies, self.order, self)
         return self._compiled
 
     def counts(self, view: int = 0) -> Any:
         """The integer counts of one view, classes in the order of `classes`."""
-        return self._tallies[view].counts(self._order)
+        return self.tallies[view].counts(self.order)
 
     def log_joint(self, X: Any) -> Floats:
         """log P(document, class), one row a document, one column a class."""
         compiled = self._ready()
-        return compiled.log_joint(inputs.read(self.views, X), self.threads)
+        return compiled.log_joint(model_views.read(self.views, X), self.threads)
 
     def log_evidence(self, X: Any) -> Floats:
         """log P(document): the joint, summed over the classes."""
-        return events.log_evidence(self.log_joint(X))
+        return log_evidence(self.log_joint(X))
 
     def log_posterior(self, X: Any) -> Floats:
         """log P(class | document): the joint divided by the evidence."""
-        return events.log_posterior(self.log_joint(X), self._ready().log_prior)
+        return log_posterior(self.log_joint(X), self._ready().log_prior)
 
     def posterior(self, X: Any) -> Floats:
         """P(class | document)."""
@@ -258,7 +275,7 @@ class Model(Tunable):
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each document; of equals, the first in `classes`."""
         compiled = self._ready()
-        best = compiled.best(inputs.read(self.views, X), self.threads)
+        best = compiled.best(model_views.read(self.views, X), self.threads)
         answers: NDArray[Any] = compiled.labels[best]
         return answers
 
@@ -268,9 +285,9 @@ class Model(Tunable):
         classes = self.classes
         if label is not None and label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
-        columns = inputs.read_row(self.views, x)
+        columns = model_views.read_row(self.views, x)
         joint = compiled.log_joint(columns, self.threads)
-        posterior = np.exp(events.log_posterior(joint, compiled.log_prior))[0]
+        posterior = np.exp(log_posterior(joint, compiled.log_prior))[0]
         chosen = int(posterior.argmax()) if label is None else classes.index(label)
         others = [i for i in np.argsort(-joint[0], kind="stable").tolist() if i != chosen]
         text, parts = compiled.parts(columns)
@@ -293,32 +310,90 @@ class Model(Tunable):
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
         return self._ready().scorers[view].top(classes.index(label), n)
 
+    # Judging the evidence
+
+    @property
+    def stale(self) -> bool:
+        """Whether documents were learned or forgotten since the model was tuned; `retune` mends it."""
+        return self.judgement is not None and dict(self.judgement.documents) != self.class_documents
+
+    @property
+    def worth_tuning(self) -> bool:
+        """Whether there are documents enough to tune unasked: 30, and four of each class on average."""
+        return tuning.worth_tuning(self)
+
+    def tune(self, X: Any, y: Any, level: Tuning | None = "auto", progress: Progress | None = None) -> Self:
+        """Weigh the evidence by what documents say that were learned, each left out of the counts in turn.
+
+        | level | what is fitted |
+        |---|---|
+        | "temperature" | one factor for all scores: trustworthy probabilities, the same decisions |
+        | "views" | a weight for each view and length of n-grams, a bias for each class |
+        | "terms" | a weight for each term as well |
+        | "auto" | "terms", if that predicts held-out documents better than "views" (see below) |
+        | None | nothing: the textbook |
+
+        "auto" tempers models other than the plain multinomial, and leaves tables as they are. The counts do
+        not change. X and y are documents that were learned, all of them at best. `progress`
+        is called with a few words before each step.
+        """
+        self.judgement, self._compiled = tuning.judged(self, X, y, level, progress), None
+        return self
+
+    def retune(self, X: Any, y: Any, progress: Progress | None = None) -> Self:
+        """Renew the judgement on these documents, on its level; of an untuned model, on "auto"."""
+        return self.tune(X, y, "auto" if self.judgement is None else self.judgement.level, progress)
+
+    def check_level(self, level: Tuning | None) -> None:
+        """Raise unless views like these can be tuned on this level."""
+        tuning.check_level(self, level)
+
+    def drop_judgement(self) -> Self:
+        """Be the textbook again."""
+        self.judgement, self._compiled = None, None
+        return self
+
+    def loo_log_joint(self, X: Any, y: Any, groups: Any = None) -> Floats:
+        """log P(document, class) of documents that were learned, each under the counts without itself.
+
+        Equal to the textbook's `log_joint` of a model that learned all documents but that one: exact, for
+        the cost of one scoring pass (of views of text; tables are forgotten and learned again row by row).
+        `min_df` and the like choose terms by all documents.
+        With `groups`, one name for each document, all documents of its group are left out with it.
+        """
+        return tuning.loo_log_joint(self, X, y, groups)
+
+    def suspects(self, X: Any, y: Any, least: float = 0.0) -> list[Suspect]:
+        """The documents whose label the others contradict, most first: perhaps they are mislabeled.
+
+        Each is judged by the counts without itself, with a weight for each kind of term. `least` is the log
+        odds from which on a document is suspect: 0 names those that another class is more probable for.
+        """
+        return tuning.suspects(self, X, y, least)
+
+    def choose_alpha(self, X: Any, y: Any) -> Self:
+        """Set `alpha` to the value that best predicts documents left out of the counts.
+
+        Each is judged by the log loss after the scores are brought to the best temperature, because naive
+        Bayes is too sure of itself with any. Of several views, each then gets the `alpha` that is best for
+        it, one view after the other; a view that was given its own keeps it.
+        """
+        tuning.choose_alpha(self, X, y)
+        return self
+
+    # Keeping
+
     def to_bytes(self) -> bytes:
         """The model as a file would hold it; equal counts and settings give equal bytes."""
-        counts = [tally.counts(self._order) for tally in self._tallies]
+        counts = [tally.counts(self.order) for tally in self.tallies]
         arrays = [own.arrays for own in counts]
         if self.judgement is not None:
             arrays = self.judgement.beside(counts)
-        return storage.pack(self._settings(), arrays)
+        return storage.pack(model_file.settings_of(self), arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, completely or not at all."""
         storage.write(path, self.to_bytes())
-
-    def _settings(self) -> dict[str, Any]:
-        given = self.priors
-        priors = sorted(map(list, given.items()), key=repr) if isinstance(given, Mapping) else given
-        return {
-            "views": [[name, view.to_dict()] for name, view in self.views],
-            "classes": self.classes,
-            "closed": self._labels.closed,
-            "documents": list(self.class_documents.values()),
-            "alpha": self.alpha,
-            "priors": priors,
-            "unseen": self.unseen,
-            **({"notes": self.notes} if self.notes else {}),
-            **({} if self.judgement is None else {"judgement": self.judgement.to_dict()}),
-        }  # fmt: skip
 
     @classmethod
     def load(
@@ -330,62 +405,32 @@ class Model(Tunable):
     ) -> Model:
         """Read a model; one that was learned with a normalizer of your own needs that function again."""
         settings, arrays = storage.read(path)
-        return cls._restored(settings, arrays, str(path), [normalizer] * len(arrays), threads)
+        return model_file.restored(cls, settings, arrays, str(path), [normalizer] * len(arrays), threads)
+
+    def adopt(
+        self,
+        classes: list[Label],
+        closed: bool,
+        documents: NDArray[np.int64],
+        tallies: list[Tally],
+        judgement: Judgement | None,
+    ) -> None:
+        """Take over what a file holds, in place of what was learned."""
+        self._labels = Labels()
+        self._labels.number(classes)
+        self._labels.closed = closed
+        self._documents, self.tallies, self.judgement, self._compiled = documents, tallies, judgement, None
 
     @classmethod
     def from_bytes(cls, data: bytes, normalizer: Callable[[str], str | None] | None = None) -> Model:
         """The model that `to_bytes` wrote."""
         settings, arrays = storage.unpack(data, "the bytes")
-        return cls._restored(settings, arrays, "the bytes", [normalizer] * len(arrays), None)
-
-    @classmethod
-    def _restored(
-        cls,
-        settings: dict[str, Any],
-        arrays: list[dict[str, NDArray[Any]]],
-        origin: str,
-        normalizers: Sequence[Callable[[str], str | None] | None],
-        threads: int | None,
-    ) -> Model:
-        with storage.reading(origin):
-            both = zip(settings["views"], normalizers, strict=True)
-            views = [
-                (name, view_from_dict(view, fn if inputs.needs_normalizer(view) else None))
-                for (name, view), fn in both
-            ]
-            priors: Any = settings["priors"]
-            model = cls(
-                inputs.as_given(views),
-                alpha=settings["alpha"],
-                priors=dict(priors) if isinstance(priors, list) else priors,
-                unseen=settings["unseen"],
-                threads=threads,
-            )
-            model._labels.number(settings["classes"])
-            model._labels.closed = settings["closed"]
-            model._documents = np.array(settings["documents"], np.int64)
-            if "judgement" in settings:
-                model.judgement = Judgement.from_dict(settings["judgement"], arrays)
-            model._tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
-            model.notes = dict(settings.get("notes", {}))
-            model._check_restored(settings, arrays)
-            return model
-
-    def _check_restored(self, settings: dict[str, Any], arrays: list[dict[str, NDArray[Any]]]) -> None:
-        if not isinstance(settings["closed"], bool):
-            raise ValueError(f"`closed` is {settings['closed']!r}, not true or false")
-        if self.classes != settings["classes"] or len(self.classes) != len(self._documents):
-            raise ValueError("its classes are not in order")
-        if [name for name, _ in self.views] != [name for name, _ in settings["views"]]:
-            raise ValueError("the views of a column are not together")
-        for own in arrays:
-            if own["class_documents"].tolist() != self._documents.tolist():
-                raise ValueError("the views have counted different documents")
+        return model_file.restored(cls, settings, arrays, "the bytes", [normalizer] * len(arrays), None)
 
 
 def _unpickled(data: bytes, normalizers: list[Callable[[str], str | None] | None], threads: int) -> Model:
     settings, arrays = storage.unpack(data, "the bytes")
-    return Model._restored(settings, arrays, "the bytes", normalizers, threads)
+    return model_file.restored(Model, settings, arrays, "the bytes", normalizers, threads)
 
 
 def _added(documents: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.analysis import FunctionNeeded
+from bayleaf.text.normalization import FunctionNeeded
 
 FORMAT = 1
 READABLE = (1,)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
-from bayleaf.events import Unseen
-from bayleaf.scoring import Scorer
-from bayleaf.tables import Arrays, Tally
-from bayleaf.tally import Classes
+from bayleaf.types import Arrays, Classes, Floats, Unseen
 
 
 class View:
@@ -75,3 +72,60 @@ class View:
         own = {name: value for name, value in settings.items() if name in self.judgements}
         changed: Self = replace(cast(Any, self), **own)
         return changed
+
+
+class Counts(Protocol):
+    """Counts in canonical order: the same facts give the same arrays."""
+
+    @property
+    def arrays(self) -> Arrays:
+        """What the model file holds."""
+
+
+class Tally(Protocol):
+    """The counts of one view: whatever is counted, it adds, subtracts and merges."""
+
+    def add(self, column: Any, classes: Classes, threads: int) -> None:
+        """Count rows: all of them, or none."""
+
+    def subtract(self, column: Any, classes: Classes) -> None:
+        """Take rows back: all of them, or none and an error."""
+
+    def merge(self, other: Any, classes: Classes) -> None:
+        """Add another tally's counts; its class i is `classes[i]` here."""
+
+    def counts(self, order: Classes) -> Any:
+        """The counts of the classes in this order."""
+
+
+class Piece(NamedTuple):
+    """One term of a document, where it stands, and what it adds to each class's score."""
+
+    term: str
+    start: int
+    end: int
+    scores: Floats
+
+
+class Scorer(Protocol):
+    """What a view makes of its counts, to answer questions."""
+
+    @property
+    def bias(self) -> Floats:
+        """What every document gets, whatever is in it."""
+
+    @property
+    def may_rule_out(self) -> bool:
+        """Whether a document can be impossible in a class."""
+
+    def scores(self, column: Any, threads: int) -> Floats:
+        """The log likelihood of each document in each class."""
+
+    def shown(self, column: Any, name: str) -> str:
+        """The text by which the only document of a column is shown."""
+
+    def parts(self, column: Any, name: str) -> list[Piece]:
+        """The parts of the score of the only document of a column."""
+
+    def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
+        """The terms that speak most for a class."""

@@ -7,10 +7,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::export::{Arrays, Integers, Wanted};
-use crate::linear::Linear;
-use crate::many::Lender;
-use crate::restore::{Column, Stored};
+use crate::score::linear::Linear;
+use crate::score::many_classes::Lender;
+use crate::tally::export::{Arrays, Integers, Wanted};
+use crate::tally::restore::{Column, Stored};
 
 /// Whole numbers, in whatever type a file or NumPy holds them.
 pub enum Numbers<'py> {

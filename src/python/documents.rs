@@ -16,7 +16,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PyString, PyTuple};
 
-use crate::read::Document;
+use crate::analyze::reader::Document;
 
 /// Keeps what the documents point into alive.
 enum Owner {

@@ -6,8 +6,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::cut::Cutter;
-use crate::normalize::{Function, WordList};
+use crate::analyze::normalize::{Function, WordList};
+use crate::analyze::tokenizers::Cutter;
 
 /// A Python function from a list of words to a list of words, of which some may be None.
 pub struct PyFunction(pub Py<PyAny>);

@@ -4,8 +4,11 @@ mod arrays;
 mod documents;
 mod functions;
 mod scorer;
-mod tune;
+mod tuning;
 
+use crate::context::Context;
+use crate::errors::ReadError;
+use crate::errors::TallyError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{IntoPyArray, PyReadonlyArray1};
@@ -13,20 +16,19 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::analyze::WordRules;
-use crate::batches::Context;
-use crate::cut::{self, Cut, PatternError, Tokenizer};
-use crate::export::{Wanted, export};
+use crate::analyze::located::{Part, parts};
+use crate::analyze::normalize::Normalizer;
+use crate::analyze::porter::Porter;
+use crate::analyze::reader::Analysis;
+use crate::analyze::tokenizers::{self, Cut, PatternError, Tokenizer};
+use crate::analyze::words::WordRules;
 use crate::lexicon::Lexicon;
-use crate::matrix::matrix;
-use crate::normalize::Normalizer;
-use crate::numbering::Frozen;
-use crate::parts::{Part, parts};
-use crate::porter::Porter;
-use crate::read::{Analysis, ReadError};
-use crate::restore::Damaged;
+use crate::lexicon::numbering::Frozen;
 use crate::score::Value;
-use crate::tally::{Tally, TallyError};
+use crate::tally::Tally;
+use crate::tally::export::{Wanted, export};
+use crate::tally::matrix::matrix;
+use crate::tally::restore::Damaged;
 use arrays::{dict_of, lender, numbers, with_linear, with_stored};
 use documents::Documents;
 use functions::{PyCutter, PyFunction};
@@ -127,12 +129,12 @@ impl Analyzer {
         let rules = WordRules { lower, marks, min_length, max_length, max_bytes, bigrams };
         let tokenizer = match (tokenizer, pattern, function) {
             (_, None, Some(function)) => Tokenizer::Function(Box::new(PyCutter(function))),
-            (_, Some(pattern), None) => Tokenizer::Pattern(cut::pattern(pattern)?),
+            (_, Some(pattern), None) => Tokenizer::Pattern(tokenizers::pattern(pattern)?),
             ("whitespace", None, None) => Tokenizer::Whitespace,
             ("words+punctuation", None, None) => Tokenizer::Punctuation,
             _ => Tokenizer::Words,
         };
-        let cut = Cut { rules, tokenizer, keep: keep.map(cut::pattern).transpose()? };
+        let cut = Cut { rules, tokenizer, keep: keep.map(tokenizers::pattern).transpose()? };
         let function = normalizer.map(|function| Box::new(PyFunction(function)) as _);
         let normalizer = Normalizer::new(stop_words.iter().map(String::as_str), porter, function);
         let normalizer = (!normalizer.is_idle()).then_some(normalizer);
@@ -356,7 +358,7 @@ mod _core {
     #[pymodule_export]
     use super::scorer::PyScorer;
     #[pymodule_export]
-    use super::tune::{PyFeatures, PyRows, PyTuned, leave_one_out};
+    use super::tuning::{PyFeatures, PyRows, PyTuned, leave_one_out};
     #[pymodule_export]
     use super::{Analyzer, NotLearned, PyTally, porter};
 

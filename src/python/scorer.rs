@@ -1,5 +1,6 @@
 //! A frozen scorer for Python.
 
+use crate::errors::TallyError;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -8,14 +9,13 @@ use pyo3::prelude::*;
 
 use super::documents::Documents;
 use super::{Analyzer, Characters};
+use crate::analyze::located::{Part, parts};
 use crate::lexicon::Lexicon;
-use crate::linear::Linear;
-use crate::many::Lender;
+use crate::lexicon::numbering::Frozen;
 use crate::memory::filled;
-use crate::numbering::Frozen;
-use crate::parts::{Part, parts};
+use crate::score::linear::Linear;
+use crate::score::many_classes::Lender;
 use crate::score::{Scorer, Value};
-use crate::tally::TallyError;
 
 #[pyclass(frozen, module = "bayleaf._core", name = "Scorer")]
 pub struct PyScorer {

@@ -16,9 +16,8 @@ from bayleaf.cli.reading import Reading, finite
 
 if TYPE_CHECKING:
     from bayleaf.corpus import Batch
-    from bayleaf.labels import Label
     from bayleaf.model import Model
-    from bayleaf.tally import Floats
+    from bayleaf.types import Floats, Label
 
 UNSURE = "unsure"
 BREAKS = bytes.maketrans(b"\t\n\r", b"   ")

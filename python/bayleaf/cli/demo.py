@@ -51,7 +51,7 @@ def bundled() -> list[tuple[str, str]]:
 
 def _learn(show: Console, train: list[tuple[str, str]]) -> Model:
     from bayleaf.model import Model
-    from bayleaf.views import words
+    from bayleaf.text.views import words
 
     started = time.perf_counter()
     model = Model([words(ngrams=2)])

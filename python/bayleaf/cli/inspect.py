@@ -15,8 +15,8 @@ from bayleaf.cli.weighing import facts as weights
 from bayleaf.cli.weighing import named
 
 if TYPE_CHECKING:
-    from bayleaf.labels import Label
     from bayleaf.model import Model
+    from bayleaf.types import Label
 
 
 @click.command("inspect")
@@ -79,7 +79,7 @@ def _priors(model: Model) -> dict[Label, float]:
     """What the model adds for each class; the complement model by itself has no priors."""
     import numpy as np
 
-    from bayleaf.events import log_prior
+    from bayleaf.posterior import log_prior
 
     if model.priors == "empirical" and all(
         getattr(view, "event", "") == "complement" for _, view in model.views

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bayleaf.labels import Label
     from bayleaf.metrics import Scorecard
     from bayleaf.model import Model
+    from bayleaf.types import Label
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def tokens() -> list[Step]:
 
 def _tokens(settings: dict[str, Any]) -> tuple[str, str]:
     """The sentence and its tokens; or what to install to see them."""
-    from bayleaf.views import words
+    from bayleaf.text.views import words
 
     try:
         return paper.SENTENCE, " | ".join(words(**settings).tokens(paper.SENTENCE))

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from bayleaf.explain import Explanation
-    from bayleaf.labels import Label
+    from bayleaf.explanation import Explanation
     from bayleaf.metrics import Scorecard
     from bayleaf.model import Model
+    from bayleaf.types import Label
 
 WIDEST_MATRIX = 24
 MOST_CLASSES = 40

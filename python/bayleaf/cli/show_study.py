@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayleaf.cli.show import console, plain, table
-from bayleaf.studying.grid import NOTHING
-from bayleaf.studying.page import FACTOR_NAMES, NAMES, PERCENT, effect_value, verdict
+from bayleaf.studies.grid import NOTHING
+from bayleaf.studies.page import FACTOR_NAMES, NAMES, PERCENT, effect_value, verdict
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bayleaf.studying import Combination, Result, Study
-    from bayleaf.studying.comparing import Comparison
+    from bayleaf.studies import Combination, Result, Study
+    from bayleaf.studies.comparing import Comparison
 
 MEDIUM, WIDE = 92, 128
 """From so many columns on there is room for MCC, and for everything."""

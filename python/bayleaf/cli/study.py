@@ -14,7 +14,7 @@ from bayleaf.cli import options
 from bayleaf.cli.reading import Reading, finite
 
 if TYPE_CHECKING:
-    from bayleaf.studying import Study
+    from bayleaf.studies import Study
 
 _GRID = [
     ("event", "bernoulli, multinomial"),
@@ -98,7 +98,7 @@ def study_command(
 
 def _studied(reading: Reading, inputs: tuple[str, ...], given: dict[str, Any]) -> Study:
     from bayleaf.cli.views import priors_of, refusing
-    from bayleaf.studying import study
+    from bayleaf.studies import study
 
     texts, labels = _documents(reading, inputs)
     chosen = {

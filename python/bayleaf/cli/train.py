@@ -158,8 +158,8 @@ def held_out(before: int, rows: int, part: float) -> NDArray[np.bool_]:
 def _keep(
     model: Model, output: str, measured: Measurement | None, as_json: bool, seconds: float, first: str
 ) -> None:
+    from bayleaf.checks import check_priors
     from bayleaf.cli.models import n_terms, save
-    from bayleaf.events import check_priors
 
     if not model.n_documents:
         raise click.ClickException(f"{first} holds no labelled document. No model was written.")

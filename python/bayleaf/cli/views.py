@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
-    from bayleaf.views import View
+    from bayleaf.text.views import View
 
 WORD_OPTIONS = (
     "ngrams",
@@ -69,7 +69,7 @@ def views_of(options: dict[str, Any]) -> list[View]:
 
 
 def _preset(name: str | None) -> list[View]:
-    from bayleaf.views import bytes_, chars, words
+    from bayleaf.text.views import bytes_, chars, words
 
     made: dict[str, list[View]] = {
         "plain": [words()],
@@ -81,7 +81,7 @@ def _preset(name: str | None) -> list[View]:
 
 
 def _views(options: dict[str, Any], given: set[str]) -> list[View]:
-    from bayleaf.views import bytes_, chars, words
+    from bayleaf.text.views import bytes_, chars, words
 
     judged = {name: options[name] for name in ("event", "tf") if name in given}
     case: dict[str, Any] = {"lower": options["lower"]} if options["lower"] is not None else {}
@@ -106,7 +106,7 @@ def _word_settings(options: dict[str, Any], given: set[str]) -> dict[str, Any]:
 
 def _stop_words(value: str) -> Any:
     """A language, the lines of a file, or the most frequent terms."""
-    from bayleaf.analysis import top
+    from bayleaf.text.normalization import top
 
     if value.startswith("top:") and value[4:].isdecimal():
         return top(int(value[4:]))

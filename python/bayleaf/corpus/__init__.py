@@ -1,8 +1,8 @@
 """Files become batches of columns: labelled or unlabelled documents, whatever they are kept in."""
 
 from bayleaf.corpus.batches import Batch, Column
-from bayleaf.corpus.guess import FORMATS
-from bayleaf.corpus.reading import Corpus, open_corpus
+from bayleaf.corpus.corpus import Corpus, open_corpus
+from bayleaf.corpus.formats import FORMATS
 from bayleaf.corpus.settings import CorpusError
 from bayleaf.corpus.slices import Numbering, Slices
 

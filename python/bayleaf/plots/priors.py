@@ -14,7 +14,7 @@ from bayleaf.plots.style import COLORS, MIDTONE, axes_of, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayleaf.estimators import GaussianNB
+    from bayleaf.matrix import GaussianNB
 
 Pair = tuple[float, float]
 CLASSES = (COLORS[0], COLORS[2])
@@ -70,7 +70,7 @@ def effect_of_priors(
 
 def _classifier(means: Pair, sigmas: Pair, prior: float) -> GaussianNB:
     """Gaussian naive Bayes with these curves, the first class having this prior."""
-    from bayleaf.estimators import GaussianNB
+    from bayleaf.matrix import GaussianNB
 
     _check(means, sigmas, prior)
     curves = [[[mean] for mean in means], [[sigma**2] for sigma in sigmas]]

@@ -53,7 +53,7 @@ def linear_nonlinear(samples: int = 120, seed: int = 0) -> Figure:
     """
     from sklearn.neighbors import KNeighborsClassifier
 
-    from bayleaf.estimators import GaussianNB
+    from bayleaf.matrix import GaussianNB
 
     figure, panels = pyplot().subplots(2, 2, figsize=(6.2, 6.2), layout="constrained")
     random = np.random.default_rng(seed)

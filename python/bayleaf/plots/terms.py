@@ -12,8 +12,8 @@ from bayleaf.plots.style import MIDTONE, axes_of, color_of, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayleaf.explain import Explanation
-    from bayleaf.labels import Label
+    from bayleaf.explanation import Explanation
+    from bayleaf.types import Label
 
 LONGEST = 28
 ROW = 0.24

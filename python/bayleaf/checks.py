@@ -1,0 +1,59 @@
+"""Checks of settings: each names the value that is wrong and what is expected."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+
+def check_alpha(alpha: Any) -> float:
+    """`alpha`, if it is a pseudo-count."""
+    usable = isinstance(alpha, Real) and not isinstance(alpha, bool | np.bool_)
+    if not usable or not 0 <= float(alpha) < math.inf:
+        raise ValueError(f"`alpha` is a pseudo-count and must be a finite number >= 0, got {alpha!r}.")
+    return float(alpha)
+
+
+def check_threads(threads: Any) -> int:
+    """How many threads to use; None stands for all processors."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if type(threads) is not int or threads < 1:
+        raise ValueError(
+            f"`threads` must be a whole number >= 1, or None for all processors, got {threads!r}."
+        )
+    return threads
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise unless `value` is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices[:-1])
+        raise ValueError(f"`{name}` must be {listed} or {choices[-1]!r}, got {value!r}.")
+
+
+def check_priors(priors: Any, labels: Sequence[Any] | None = None) -> None:
+    """Raise unless `priors` can be used; with `labels`, unless it has one for each class."""
+    if not isinstance(priors, Mapping):
+        check_choice("priors", priors, ["empirical", "uniform", "a mapping from class to probability"][:2])
+        return
+    bad = {label: p for label, p in priors.items() if not isinstance(p, Real) or not 0 <= float(p) <= 1}
+    if bad:
+        raise ValueError(f"A prior is a probability from 0 to 1, got {bad!r}.")
+    total = math.fsum(float(p) for p in priors.values())
+    if abs(total - 1) > 1e-9:
+        raise ValueError(f"The priors {dict(priors)!r} sum to {total:g}, not to 1.")
+    if labels is not None and set(labels) != set(priors):
+        missing = [label for label in labels if label not in priors]
+        extra = [label for label in priors if label not in set(labels)]
+        said = [
+            f"{what} {names!r}"
+            for what, names in (("miss the classes", missing), ("name the unknown", extra))
+            if names
+        ]
+        raise ValueError(f"The priors {' and '.join(said)}. The classes are {list(labels)!r}.")

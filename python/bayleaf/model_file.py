@@ -1,0 +1,77 @@
+"""A model as the settings and arrays of its file, and back, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayleaf import model_views, storage
+from bayleaf.tuning.judgment import Judgement
+from bayleaf.types import Arrays
+
+if TYPE_CHECKING:
+    from bayleaf.model import Model
+
+
+def settings_of(model: Model) -> dict[str, Any]:
+    """Everything but the arrays, ready for JSON."""
+    given = model.priors
+    priors = sorted(map(list, given.items()), key=repr) if isinstance(given, Mapping) else given
+    return {
+        "views": [[name, view.to_dict()] for name, view in model.views],
+        "classes": model.classes,
+        "closed": model.closed,
+        "documents": list(model.class_documents.values()),
+        "alpha": model.alpha,
+        "priors": priors,
+        "unseen": model.unseen,
+        **({"notes": model.notes} if model.notes else {}),
+        **({} if model.judgement is None else {"judgement": model.judgement.to_dict()}),
+    }  # fmt: skip
+
+
+def restored(
+    kind: type[Model],
+    settings: dict[str, Any],
+    arrays: list[Arrays],
+    origin: str,
+    normalizers: Sequence[Callable[[str], str | None] | None],
+    threads: int | None,
+) -> Model:
+    """The model that a file holds; ModelFileError, which names the origin, if it cannot be one."""
+    with storage.reading(origin):
+        both = zip(settings["views"], normalizers, strict=True)
+        views = [
+            (name, model_views.view_from_dict(view, fn if model_views.needs_normalizer(view) else None))
+            for (name, view), fn in both
+        ]
+        priors: Any = settings["priors"]
+        model = kind(
+            model_views.as_given(views),
+            alpha=settings["alpha"],
+            priors=dict(priors) if isinstance(priors, list) else priors,
+            unseen=settings["unseen"],
+            threads=threads,
+        )
+        judged = settings.get("judgement")
+        judgement = None if judged is None else Judgement.from_dict(judged, arrays)
+        tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
+        documents = np.array(settings["documents"], np.int64)
+        model.adopt(settings["classes"], settings["closed"], documents, tallies, judgement)
+        model.notes = dict(settings.get("notes", {}))
+        _check(model, settings, arrays)
+        return model
+
+
+def _check(model: Model, settings: dict[str, Any], arrays: list[Arrays]) -> None:
+    if not isinstance(settings["closed"], bool):
+        raise ValueError(f"`closed` is {settings['closed']!r}, not true or false")
+    if model.classes != settings["classes"] or len(model.classes) != len(settings["documents"]):
+        raise ValueError("its classes are not in order")
+    if [name for name, _ in model.views] != [name for name, _ in settings["views"]]:
+        raise ValueError("the views of a column are not together")
+    for own in arrays:
+        if own["class_documents"].tolist() != settings["documents"]:
+            raise ValueError("the views have counted different documents")

@@ -1,0 +1,253 @@
+"""A model's views: given, by preset or by default, or from a file; and how they read X."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayleaf.columns import as_list, is_missing, is_numeric, length_of
+from bayleaf.table.views import Bins, Category, CountsView, Flag, Kernel, Normal, category, counts, normal
+from bayleaf.text.views import Bytes, Chars, TextView, View, Words, bytes_, chars, words
+
+Views = View | Sequence[View] | Mapping[str, View | Sequence[View]]
+NamedViews = Sequence[tuple[str, View]]
+WHOLE = ""
+"""The name of the column when X is one column."""
+
+
+def named_views(views: Any) -> list[tuple[str, View]]:
+    """Views with the names of their columns, if they can stand side by side."""
+    if isinstance(views, View):
+        views = [views]
+    columns = views if isinstance(views, Mapping) else {WHOLE: list(views)}
+    named = [
+        (name, view)
+        for name, own in columns.items()
+        for view in (own if isinstance(own, list | tuple) else [own])
+    ]
+    if not named:
+        raise ValueError("`views` is empty; a model needs at least one view, for example [words()].")
+    for name, view in named:
+        if not isinstance(view, View):
+            raise TypeError(f"`views` holds {view!r}, which is not a view such as words() or chars(3, 5).")
+        if isinstance(views, Mapping) and (not isinstance(name, str) or name == WHOLE):
+            raise TypeError(f"`views` maps column names to views; {name!r} is not a name.")
+    facts = [(name, view.facts()) for name, view in named]
+    for i, fact in enumerate(facts):
+        if fact in facts[:i]:
+            raise ValueError(
+                f"The views clash: {named[i][1]!r} is there twice, and would count the same terms twice."
+            )
+    return named
+
+
+def as_given(views: NamedViews) -> list[View] | dict[str, Any]:
+    """Views as a user writes them: a list for one column, or a mapping from columns to a view or a list."""
+    columns: dict[str, list[View]] = {}
+    for name, view in views:
+        columns.setdefault(name, []).append(view)
+    if WHOLE in columns:
+        return columns[WHOLE]
+    return {name: own[0] if len(own) == 1 else own for name, own in columns.items()}
+
+
+def read(views: NamedViews, X: Any) -> list[Any]:
+    """What each view reads of X."""
+    if views[0][0] == WHOLE:
+        return _read_once([view for _, view in views], X)
+    names = column_names(X)
+    missing = [name for name in columns_of(views) if name not in names]
+    if missing:
+        raise ValueError(f"X has no column {missing[0]!r}. Its columns are {names}.")
+    columns = [view.read(_looked_at(X, name, view), f"The column {name!r} of X") for name, view in views]
+    lengths = [length_of(column) for column in columns]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"The columns of X have different lengths: {lengths}.")
+    return columns
+
+
+def read_row(views: NamedViews, x: Any) -> list[Any]:
+    """What each view reads of one row."""
+    if views[0][0] == WHOLE:
+        return read(views, [x])
+    names = set(x.keys() if hasattr(x, "keys") else column_names(x))
+    return read(views, {name: [x[name]] for name in columns_of(views) if name in names})
+
+
+def rows_of(views: NamedViews, X: Any, rows: Sequence[int]) -> Any:
+    """Some rows of X."""
+    if views[0][0] == WHOLE:
+        return _taken(X, rows)
+    return {name: _taken(X[name], rows) for name in columns_of(views)}
+
+
+def _taken(column: Any, rows: Sequence[int]) -> list[Any]:
+    values = column.to_list() if hasattr(column, "to_list") else list(column)
+    return [values[row] for row in rows]
+
+
+def columns_of(views: NamedViews) -> list[str]:
+    """The columns that the views look at."""
+    return list(dict.fromkeys(name for own, view in views for name in view.columns or (own,)))
+
+
+def _looked_at(X: Any, name: str, view: View) -> Any:
+    return [X[column] for column in view.columns] if view.columns else X[name]
+
+
+def _read_once(views: Sequence[View], X: Any) -> list[Any]:
+    """What each view reads of one column; those that read alike share it."""
+    readers = {type(view).read: view for view in views}
+    read = {reader: view.read(X, "X") for reader, view in readers.items()}
+    return [read[type(view).read] for view in views]
+
+
+def column_names(X: Any) -> list[Any]:
+    """The names of the columns of a table."""
+    names = X.keys() if isinstance(X, Mapping) else getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None:
+        raise TypeError(
+            f"The views name columns, so X must be a table with named columns, got {type(X).__name__}."
+        )
+    return list(names)
+
+
+def needs_normalizer(settings: Mapping[str, Any]) -> bool:
+    """Whether a view with these settings was learned with a function of the user's."""
+    functions = [settings.get("tokenizer"), settings.get("normalization")]
+    return any(isinstance(each, Mapping) and each.get("function") is not None for each in functions)
+
+
+def normalizers_of(views: NamedViews) -> list[Callable[[str], str | None] | None]:
+    """The user's function of each view that has one."""
+    return [view.functions if isinstance(view, Words) else None for _, view in views]
+
+
+TEXT = words(ngrams=2)
+"""How texts are looked at if nothing is said: words and pairs of words."""
+
+
+LETTERS = chars(3, 5)
+
+
+SHORT = 60
+"""Texts of fewer words on average are looked at as letters, too (measured in docs/tuning.md)."""
+
+
+WORD = re.compile(r"\w+")
+
+
+def text_views(texts: Any, fewest: int | None) -> list[View]:
+    """How texts are looked at; from `fewest` on, short ones (judged by 2,000 of them) as letters as well."""
+    if fewest is None or len(texts) < fewest:
+        return [TEXT]
+    step = -(-len(texts) // 2000)
+    some = as_list(texts[::step] if isinstance(texts, list | tuple) else texts, "X")
+    some = some if isinstance(texts, list | tuple) else some[::step]
+    shown = [text if isinstance(text, str) else str(text, "utf-8", "replace") for text in some]
+    mean = sum(len(WORD.findall(text)) for text in shown) / len(shown)
+    return [TEXT, LETTERS] if mean < SHORT else [TEXT]
+
+
+def view_for(column: Any, name: str) -> View:
+    """The view of a column by what is in it: numbers, categories, or texts."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if kind.startswith(("category", "categorical", "enum", "dictionary")):
+        return category()
+    if is_numeric(column):
+        return normal()
+    values = [value for value in as_list(column, f"The column {name!r} of X") if not is_missing(value)]
+    kinds = {type(value) for value in values}
+    if kinds <= {str, bytes}:
+        return category() if 2 * len(set(values)) <= len(values) or not values else TEXT
+    if any(issubclass(kind, bool | np.bool_) for kind in kinds):
+        return category()
+    if all(
+        hasattr(kind, "__float__") and not issubclass(kind, str | np.datetime64 | np.timedelta64)
+        for kind in kinds
+    ):
+        return normal()
+    odd = next((value for value in values if not isinstance(value, str | bytes | int | float)), None)
+    if odd is None:
+        raise TypeError(
+            f"The column {name!r} of X holds texts and numbers. Make them alike, or give `views`, a mapping "
+            "from columns to views: category() takes both, and knows them by their texts."
+        )
+    raise TypeError(
+        f"The column {name!r} of X holds {odd!r}, a {type(odd).__name__}, which has no view of its own. Give "
+        "`views`, a mapping from columns to views such as category() or normal(), or turn it into numbers."
+    )
+
+
+def views_for(views: Any, names: list[str], columns: list[Any]) -> dict[str, View]:
+    """The view of each column: the one given for all, or one by what is in it."""
+    if isinstance(views, CountsView) and not views.columns:
+        return {"counts": counts(*names, alpha=views.alpha)}
+    if views is None:
+        return {name: view_for(column, name) for name, column in zip(names, columns, strict=True)}
+    return dict.fromkeys(names, views)
+
+
+KINDS: dict[str, type[View]] = {
+    kind.kind: kind for kind in (Words, Chars, Bytes, Category, Flag, Normal, Kernel, Bins, CountsView)
+}
+
+
+def view_from_dict(
+    settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None
+) -> View:
+    """The view with these settings."""
+    return KINDS[settings["kind"]].from_dict(settings, normalizer)
+
+
+Preset = list[TextView] | dict[str, TextView]
+
+
+def messages() -> list[TextView]:
+    """Short texts: words and pairs with punctuation, numbers by their length; addresses and money whole."""
+    kept = ["url", "email", "money", "emoji", "hashtag"]
+    return [words(2, tokenizer="words+punctuation", keep=kept, digits="zero")]
+
+
+def mail() -> dict[str, TextView]:
+    """E-mail as columns, made by `mail_columns`: the headers and the body, each with a view of its own."""
+    return {
+        "subject": words(2, tokenizer="words+punctuation", digits="zero"),
+        "from_name": words(),
+        "from_domain": words(tokenizer="whitespace"),
+        "flags": words(tokenizer="whitespace"),
+        "received": words(tokenizer="whitespace"),
+        "types": words(tokenizer="whitespace"),
+        "links": words(tokenizer="whitespace"),
+        "body": words(2, keep=["url", "email", "money"]),
+    }
+
+
+def language() -> list[TextView]:
+    """Which language a text is in: letters, one to five in a row."""
+    return [chars(1, 5, alpha=0.1)]
+
+
+def dna() -> list[TextView]:
+    """Sequences of letters, such as genes: eight in a row, each of them once a sequence."""
+    return [bytes_(8, tf="binary", alpha=0.005)]
+
+
+PRESETS: Mapping[str, Callable[[], Preset]] = {
+    "messages": messages,
+    "mail": mail,
+    "language": language,
+    "dna": dna,
+}
+"""The presets by name."""
+
+
+def preset(name: str) -> Preset:
+    """The views of a preset: "messages", "mail", "language" or "dna"."""
+    if name not in PRESETS:
+        choice = ", ".join(map(repr, PRESETS))
+        raise ValueError(f"There is no preset {name!r}. The presets are {choice}.")
+    return PRESETS[name]()

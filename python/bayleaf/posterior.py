@@ -1,0 +1,130 @@
+"""From scores to answers: prior, evidence, posterior; costs of mistakes, thresholds, and being unsure."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.labels import as_array
+from bayleaf.types import Floats, Priors
+
+
+def decide(posterior: Floats, classes: Sequence[Any], costs: Any, thresholds: Any) -> NDArray[Any]:
+    """The number of the answer for each row of probabilities; of equals, the first class."""
+    if costs is not None and thresholds is not None:
+        raise ValueError("Give `costs` or `thresholds`, not both: each decides alone.")
+    if costs is not None:
+        return np.asarray((posterior @ cost_matrix(costs, classes)).argmin(axis=1))
+    if thresholds is not None:
+        return _over(posterior, threshold_vector(thresholds, classes))
+    return np.asarray(posterior.argmax(axis=1))
+
+
+def _over(posterior: Floats, bounds: Floats) -> NDArray[Any]:
+    """The most probable class that reaches its bound; if none does, the most probable one without a bound."""
+    reached = np.where(posterior >= bounds, posterior, -1.0)
+    free = np.where((bounds == 0) | (bounds > 0).all(), posterior, -1.0)
+    return np.asarray(np.where((reached >= 0).any(axis=1), reached.argmax(axis=1), free.argmax(axis=1)))
+
+
+def cost_matrix(costs: Any, classes: Sequence[Any]) -> Floats:
+    """What each answer costs, a row for each true class and a column for each answer.
+
+    In a mapping `{true class: {answer: cost}}`, what is not named costs 0 if it is right and 1 if wrong.
+    """
+    if isinstance(costs, Mapping):
+        matrix = 1.0 - np.eye(len(classes))
+        place = {label: i for i, label in enumerate(classes)}
+        for true, row in costs.items():
+            for answer, cost in row.items():
+                matrix[_place(true, place, "costs"), _place(answer, place, "costs")] = cost
+    else:
+        matrix = np.asarray(costs, np.float64)
+    if matrix.shape != (len(classes), len(classes)) or not np.isfinite(matrix).all():
+        raise ValueError(
+            f"`costs` must be finite numbers, a row and a column for each of the {len(classes)} classes, got "
+            f"shape {matrix.shape}."
+        )
+    return matrix
+
+
+def threshold_vector(thresholds: Any, classes: Sequence[Any]) -> Floats:
+    """The posterior that each class must reach, 0 where none is named."""
+    if not isinstance(thresholds, Mapping):
+        raise TypeError(f"`thresholds` maps classes to probabilities, got {thresholds!r}.")
+    bounds = np.zeros(len(classes))
+    place = {label: i for i, label in enumerate(classes)}
+    for label, bound in thresholds.items():
+        bounds[_place(label, place, "thresholds")] = check_probability("thresholds", bound)
+    return bounds
+
+
+def check_probability(name: str, value: Any) -> float:
+    """`value`, if it is a probability."""
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"`{name}` must be a probability from 0 to 1, got {value!r}.")
+    return float(value)
+
+
+def _place(label: Any, place: dict[Any, int], name: str) -> int:
+    if label not in place:
+        raise ValueError(f"`{name}` names the class {label!r}; the classes are {list(place)!r}.")
+    return place[label]
+
+
+def unless_unsure(answers: NDArray[Any], probabilities: Floats, bound: Any, label: Any) -> NDArray[Any]:
+    """The answers, with `label` in place of those less probable than `bound`."""
+    sure = probabilities >= check_probability("unsure", bound)
+    given = [
+        answer if is_sure else label for answer, is_sure in zip(answers.tolist(), sure.tolist(), strict=True)
+    ]
+    return np.array(given, dtype=object) if label is None else as_array(given)
+
+
+def log_prior(priors: Priors, labels: Sequence[Any], class_documents: Floats) -> Floats:
+    """What is known of a document's class before looking at it."""
+    if isinstance(priors, Mapping):
+        probabilities = np.array([float(priors[label]) for label in labels])
+    elif priors == "uniform":
+        probabilities = np.full(len(labels), 1 / len(labels))
+    else:
+        probabilities = class_documents / class_documents.sum()
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(probabilities)
+    return logs
+
+
+def log_evidence(joint: Floats) -> Floats:
+    """How probable each document is, whatever its class."""
+    highest = joint.max(axis=1, keepdims=True)
+    highest[~np.isfinite(highest)] = 0
+    with np.errstate(divide="ignore"):
+        evidence: Floats = np.log(np.exp(joint - highest).sum(axis=1)) + highest[:, 0]
+    return evidence
+
+
+def log_posterior(joint: Floats, prior: Floats) -> Floats:
+    """Normalize in log space: exp(-746) is 0.0, and a page of text scores below that.
+
+    Where every class is ruled out (`alpha=0`), the document says nothing and the prior stands, with a
+    warning.
+    """
+    highest = joint.max(axis=1, keepdims=True)
+    impossible = np.isneginf(highest[:, 0])
+    if impossible.any():
+        warnings.warn(
+            f"{int(impossible.sum())} of {len(joint)} documents are impossible in every class, because alpha "
+            "is 0; they get the prior. Use alpha > 0 to smooth.",
+            stacklevel=3,
+        )
+        joint = np.where(impossible[:, None], prior, joint)
+        highest = joint.max(axis=1, keepdims=True)
+    # Beside a score of -1e16, the logarithm of 2 is lost; it is not beside the differences of the scores.
+    above = joint - highest
+    posterior: Floats = above - np.log(np.exp(above).sum(axis=1, keepdims=True))
+    return posterior

@@ -1,0 +1,1 @@
+"""Columns of categories and numbers: counts and moments of them, densities, scores."""

@@ -1,0 +1,1 @@
+"""Text: tokens, terms, integer counts of them, weights, scores."""

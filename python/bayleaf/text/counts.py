@@ -1,0 +1,195 @@
+"""What is counted: integers for each term and class, which add up, subtract and merge exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf import _core
+from bayleaf.columns import as_documents
+from bayleaf.types import Classes, Floats
+
+GAP = "_"
+"""How a word that was left out of a sparse pair is shown."""
+
+QUANTITIES = frozenset({"documents", "occurrences", "shares"})
+"""What is counted of each term in each class."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """The counts of one view: an entry for each nonzero (term, class) cell, class by class, terms sorted."""
+
+    arrays: dict[str, NDArray[Any]]
+    nodes: NDArray[Any]
+    dropped: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """The nodes of terms that are counted but not used."""
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.arrays["class_documents"])
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms have a count."""
+        return len(self.arrays["terms"])
+
+    @property
+    def term(self) -> NDArray[Any]:
+        """The term of each cell."""
+        return self.arrays["term"]
+
+    @cached_property
+    def class_(self) -> NDArray[np.intp]:
+        """The class of each cell."""
+        return np.repeat(np.arange(self.n_classes), self._class_sizes)
+
+    @property
+    def _class_sizes(self) -> NDArray[np.intp]:
+        ends = self.arrays["class_ends"].astype(np.intp)
+        sizes: NDArray[np.intp] = np.subtract(ends, np.append(0, ends[:-1]))
+        return sizes
+
+    @cached_property
+    def class_documents(self) -> Floats:
+        """How many documents each class has."""
+        return self.arrays["class_documents"].astype(np.float64)
+
+    @cached_property
+    def occurrences(self) -> Floats:
+        """How often the term of each cell occurs in its class."""
+        return self.arrays["occurrences"].astype(np.float64)
+
+    @cached_property
+    def documents(self) -> Floats:
+        """How many documents of its class have the term of each cell."""
+        return self.arrays["documents"].astype(np.float64)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The sum of tf / length over the documents of each cell's class."""
+        whole, part = self.arrays["shares_whole"], self.arrays["shares_part"]
+        return whole.astype(np.float64) + part.astype(np.float64) * 2.0**-64
+
+    def by_class(self, cells: NDArray[Any]) -> Floats:
+        """Sum the cells of each class."""
+        sizes, sums = self._class_sizes, np.zeros(self.n_classes)
+        filled = sizes > 0
+        if filled.any():
+            starts = (np.cumsum(sizes) - sizes)[filled]
+            sums[filled] = np.add.reduceat(cells, starts, dtype=np.float64)
+        return sums
+
+    def by_term(self, cells: NDArray[Any]) -> Floats:
+        """Sum the cells of each term."""
+        return _summed(self.term, cells, self.n_terms)
+
+    def words(self) -> list[str]:
+        """The words among which n-grams are formed, or the n-grams of letters or bytes, in sorted order."""
+        blob = self.arrays["words"].tobytes()
+        ends = self.arrays["word_ends"].tolist()
+        return [blob[a:b].decode("utf-8", "backslashreplace") or GAP for a, b in pairwise([0, *ends])]
+
+    @cached_property
+    def term_names(self) -> list[str]:
+        """The terms: n-grams of words are joined by a space."""
+        names = self.words()
+        for left, right in self.arrays["pairs"].reshape(-1, 2).tolist():
+            names.append(f"{names[left]} {names[right]}")
+        terms = self.arrays["terms"]
+        return names if len(terms) == len(names) else [names[i] for i in terms.tolist()]
+
+    def rows(self, terms: NDArray[np.intp], cells: Floats) -> Floats:
+        """The cells of some terms as a dense table, one row a term, 0 where there is no cell."""
+        table = np.zeros((len(terms), self.n_classes))
+        place = np.full(self.n_terms, -1)
+        place[terms] = np.arange(len(terms))
+        row = place[self.term]
+        found = row >= 0
+        table[row[found], self.class_[found]] = cells[found]
+        return table
+
+
+def _summed(places: NDArray[Any], cells: NDArray[Any], size: int) -> Floats:
+    # Of no cells at all, NumPy returns integers.
+    return np.bincount(places, cells, size).astype(np.float64, copy=False)
+
+
+class TextTally:
+    """Integer counts of one column of text."""
+
+    def __init__(self, analyzer: _core.Analyzer, core: _core.Tally | None = None) -> None:
+        self._analyzer = analyzer
+        self._core = core or _core.Tally(analyzer)
+        self._restored: ClassCounts | None = None
+
+    @classmethod
+    def restore(cls, analyzer: _core.Analyzer, arrays: dict[str, NDArray[Any]]) -> TextTally:
+        """The tally whose counts are these arrays."""
+        tally = cls(analyzer, _core.Tally.restore(analyzer, arrays))
+        # In a restored tally terms stand where they stood in the file: to ask it takes no export.
+        tally._restored = ClassCounts(arrays, arrays["terms"])
+        return tally
+
+    def add(self, column: Any, classes: Classes, threads: int) -> None:
+        """Count documents; if one cannot be read, none is counted."""
+        self._restored = None
+        self._core.add(as_documents(column), classes, threads)
+
+    def subtract(self, column: Any, classes: Classes) -> None:
+        """Take documents back, if all of them can have been counted."""
+        self._restored = None
+        self._core.subtract(as_documents(column), classes)
+
+    def merge(self, other: TextTally, classes: Classes) -> None:
+        """Add the counts of another tally, whose class i is `classes[i]` here."""
+        self._restored = None
+        self._core.merge(other._core, classes)
+
+    def counts(self, order: Classes, quantities: frozenset[str] = QUANTITIES) -> ClassCounts:
+        """The counts of the classes in this order; of each cell, these quantities at least."""
+        restored = self._restored
+        if restored is not None and np.array_equal(order, np.arange(restored.n_classes)):
+            return restored
+        return ClassCounts(*self._core.export(order, **{name: name in quantities for name in QUANTITIES}))
+
+    def scorer(self, value: str, counts: ClassCounts, linear: dict[str, NDArray[Any] | None]) -> _core.Scorer:
+        """Freeze weights for the terms of `counts`."""
+        places = {name: counts.arrays[name] for name in ("class_ends", "term")}
+        return self._core.scorer(value, *_silenced(counts, {**places, **linear}))
+
+    def rows(self, column: Any, nodes: NDArray[Any], threads: int) -> _core.Rows:
+        """Which of the terms at these nodes each document holds, and how often."""
+        return _core.Rows.read(self._core, as_documents(column), nodes.astype(np.uint32), threads)
+
+    def leave_one_out(
+        self, column: Any, counts: ClassCounts, labels: Classes, facts: dict[str, Any], threads: int
+    ) -> Floats:
+        """The log likelihood of each document without itself; NaN if it was not counted with its label."""
+        documents, nodes = as_documents(column), counts.nodes.astype(np.uint32)
+        return _core.leave_one_out(self._core, documents, nodes, labels, facts, threads)
+
+    def tuned(self, nodes: NDArray[Any], weights: Floats) -> _core.Tuned:
+        """Freeze earned weights, one row for each term at these nodes."""
+        return _core.Tuned(self._core, nodes.astype(np.uint32), np.ascontiguousarray(weights))
+
+
+def _silenced(
+    counts: ClassCounts, linear: dict[str, NDArray[Any] | None]
+) -> tuple[NDArray[Any], dict[str, NDArray[Any] | None]]:
+    """Terms that are not used weigh nothing, even where terms that were never learned do."""
+    if not len(counts.dropped):
+        return counts.nodes, linear
+    used, dropped = counts.n_terms, len(counts.dropped)
+    offset, scale = linear.get("offset"), linear.get("scale")
+    padded = {
+        "offset": None if offset is None else np.concatenate([offset, np.zeros(dropped)]),
+        "scale": np.concatenate([np.ones(used) if scale is None else scale, np.zeros(dropped)]),
+    }
+    return np.concatenate([counts.nodes, counts.dropped]), {**linear, **padded}

@@ -1,0 +1,128 @@
+"""What was judged on top of the counts: weights earned on documents that are left out of the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.types import Floats, Label
+
+Level = Literal["temperature", "views", "terms"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+Weights = NDArray[np.float32]
+
+WEIGHTS = "weights"
+"""The name under which a file keeps the weights of a view's terms."""
+
+MIN_DOCUMENTS = 2
+"""Terms of fewer documents are left out: without its document such a term is unknown, so it earns nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class ViewJudgement:
+    """Of one view: its smoothing, a weight for each length of its n-grams, and maybe one for each term."""
+
+    alpha: float
+    groups: tuple[float, ...]
+    weights: Weights | None = None
+    """One weight for each node of the tally, NaN where a term has none of its own."""
+
+    def of_terms(self, nodes: NDArray[Any], group: NDArray[np.uint8]) -> Floats:
+        """The weight of each term: its own, or that of its group."""
+        shared = np.array(self.groups, np.float64)[group]
+        if self.weights is None:
+            return shared
+        own = np.full(len(nodes), np.nan)
+        known = nodes < len(self.weights)
+        own[known] = self.weights[nodes[known]]
+        return np.where(np.isnan(own), shared, own)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """A judgement of the evidence, fitted on leave-one-out scores.
+
+    `level` is "temperature" (one factor for the whole score), "views" (a weight for each kind of term) or
+    "terms" (a weight for each term). `documents` are the documents of each class when it was made: with
+    others it is stale. `penalty` holds the weights of terms back (infinite: none has its own), and `loss`
+    is the mean log loss on documents that were left out of counts and fit alike, or, of the levels below
+    "terms", left out of the counts.
+    """
+
+    level: Level
+    documents: Mapping[Label, int]
+    bias: Mapping[Label, float]
+    views: Sequence[ViewJudgement] = ()
+    temperature: float = 1.0
+    penalty: float = float("inf")
+    loss: float = float("nan")
+
+    def biases(self, documents: Mapping[Label, int]) -> Floats:
+        """What each class gets before looking; a class that is new gets what others get for their size."""
+        total, then = sum(documents.values()), sum(self.documents.values())
+        extra = [
+            self.bias[label] - np.log((n + 1) / (then + len(self.documents)))
+            for label, n in self.documents.items()
+        ]
+        mean = float(np.mean(extra)) if extra else 0.0
+        share = {label: np.log((n + 1) / (total + len(documents))) for label, n in documents.items()}
+        return np.array([self.bias.get(label, mean + share[label]) for label in documents])
+
+    def beside(self, counts: Sequence[Any]) -> list[dict[str, NDArray[Any]]]:
+        """The arrays of the counts of each view, and beside them the weights of their terms."""
+        arrays = [dict(own.arrays) for own in counts]
+        for view, own, each in zip(self.views, counts, arrays, strict=False):
+            if view.weights is not None:
+                weights = np.full(len(own.nodes), np.nan, np.float32)
+                known = own.nodes < len(view.weights)
+                weights[known] = view.weights[own.nodes[known]]
+                each[WEIGHTS] = weights
+        return arrays
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the weights of terms, ready for JSON."""
+        return {
+            "level": self.level,
+            "documents": list(map(list, self.documents.items())),
+            "bias": list(map(list, self.bias.items())),
+            "views": [[view.alpha, list(view.groups)] for view in self.views],
+            "temperature": self.temperature,
+            "penalty": None if np.isinf(self.penalty) else self.penalty,
+            "loss": None if np.isnan(self.loss) else self.loss,
+        }
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any], arrays: Sequence[dict[str, Any]]) -> Judgement:
+        """The judgement with these settings, and the weights, which are taken from beside the counts."""
+        if settings["level"] not in LEVELS:
+            raise ValueError(f"there is no level {settings['level']!r} of tuning")
+        views = [
+            ViewJudgement(float(alpha), tuple(map(float, groups)), _by_node(own))
+            for (alpha, groups), own in zip(settings["views"], arrays, strict=False)
+        ]
+        penalty, loss = settings["penalty"], settings["loss"]
+        return cls(
+            settings["level"],
+            dict(map(tuple, settings["documents"])),
+            dict(map(tuple, settings["bias"])),
+            views,
+            float(settings["temperature"]),
+            float("inf") if penalty is None else float(penalty),
+            float("nan") if loss is None else float(loss),
+        )
+
+
+def _by_node(arrays: dict[str, Any]) -> Weights | None:
+    """The weights in a file, where each term's node is its place among all words and n-grams."""
+    weights, terms = arrays.pop(WEIGHTS, None), arrays["terms"]
+    if weights is None:
+        return None
+    if len(weights) != len(terms):
+        raise ValueError("there are not as many weights as terms")
+    by_node = np.full(int(terms.max(initial=0)) + 1, np.nan, np.float32)
+    by_node[terms] = weights
+    return by_node

@@ -1,0 +1,299 @@
+"""Earned weights: what naive Bayes learns about its evidence from its own leave-one-out scores.
+
+Each training document is scored with itself left out of the counts. On these scores a weight for each kind
+of term is fitted (level "views"), then, held back by a penalty towards it, a weight for each term (level
+"terms"). The penalty is the one that predicts best documents that were left out of the counts and of the
+fit alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf import _core
+from bayleaf.tuning.judgment import MIN_DOCUMENTS
+from bayleaf.tuning.lbfgs import minimize
+from bayleaf.types import Classes, Floats
+
+NONE = np.uint32(0xFFFFFFFF)
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The constants of the fit; `docs/tuning.md` says how each was found."""
+
+    penalties: tuple[float, ...] = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+    first: int = 3
+    train: int = 4000
+    judge: int = 2000
+    tolerance: float = 1e-4
+    iterations: int = 40
+    seed: int = 0
+    terms_from: int = 200
+    terms_cost: float = 1e9
+    first_step: float = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The documents as one view sees them: rows of terms, their counts by class, the group of each term."""
+
+    rows: _core.Rows
+    place: Classes
+    counts: NDArray[np.uint32]
+    group: NDArray[np.uint8]
+    groups: int
+    alpha: float
+
+
+@dataclass(frozen=True, eq=False)
+class Earned:
+    """Weights of groups and terms (in the order of the views) and a bias for each class."""
+
+    groups: Floats
+    weights: Floats
+    bias: Floats
+    penalty: float = np.inf
+    loss: float = np.nan
+
+
+@dataclass(eq=False)
+class Fit:
+    """Documents left out of their own counts, and what is known before any term has a weight of its own."""
+
+    features: _core.Features
+    groups: Floats
+    prior: Floats
+    bias: Floats
+    loss: float
+    curvature: Floats | None = field(default=None)
+    start: tuple[Floats, Floats] | None = field(default=None)
+
+
+def earn(
+    views: Sequence[Looked], y: Classes, terms: bool | None, plan: Plan, threads: int, tell: Progress
+) -> Earned:
+    """Fit weights; `terms` None lets held-out documents decide whether each term gets its own."""
+    classes = views[0].counts.shape[1]
+    cost = sum(view.rows.nonzeros for view in views) * (1 if classes == 2 else classes)
+    pays = len(y) >= plan.terms_from and cost <= plan.terms_cost
+    holdout, penalty, loss = None, np.inf, np.nan
+    if terms or (terms is None and pays):
+        tell("documents held out")
+        holdout = Holdout(views, y, plan, threads)
+        penalty, loss = choose_penalty(holdout, plan, tell, may_stay=terms is None)
+    tell("weights of views")
+    documents = np.arange(len(y), dtype=np.uint32)
+    fit = prepare(views, documents, y, threads)
+    if holdout is None or np.isinf(penalty):
+        return Earned(fit.groups, fit.prior, fit.bias, penalty, fit.loss)
+    tell("weights of terms")
+    fit.start = holdout.start(fit, penalty)
+    weights, bias = fit_terms(fit, len(y), penalty, plan)
+    return Earned(fit.groups, weights, bias, penalty, loss)
+
+
+def prepare(views: Sequence[Looked], documents: Classes, y: Classes, threads: int) -> Fit:
+    """Leave each document out of the counts, and fit a weight for each group of terms."""
+    features = features_of(views, documents, y, threads, leave_out=True)
+    group, scores = _group_scores(features, views)
+    groups, bias, loss = fit_groups(scores, y, views[0].counts.shape[1])
+    return Fit(features, groups, groups[group], bias, loss)
+
+
+def _group_scores(features: _core.Features, views: Sequence[Looked]) -> tuple[NDArray[np.uint8], Floats]:
+    starts = np.cumsum([0, *(view.groups for view in views)])
+    both = zip(views, starts, strict=False)
+    group = np.concatenate([view.group + np.uint8(start) for view, start in both]).astype(np.uint8)
+    return group, features.group_scores(group, int(starts[-1]))
+
+
+def left_out_scores(views: Sequence[Looked], documents: Classes, y: Classes, threads: int) -> Floats:
+    """The scores of documents that are left out of the counts, with a weight for each group of terms."""
+    features = features_of(views, documents, y, threads, leave_out=True)
+    _, scores = _group_scores(features, views)
+    groups, bias, _ = fit_groups(scores, y, views[0].counts.shape[1])
+    total: Floats = np.einsum("ngc,g->nc", scores, groups) + bias
+    return total
+
+
+def features_of(
+    views: Sequence[Looked], documents: Classes, y: Classes, threads: int, leave_out: bool
+) -> _core.Features:
+    """The documents as the core adds them up."""
+    parts = [(view.rows, view.place, view.counts, view.alpha) for view in views]
+    return _core.Features(parts, documents, y.astype(np.uint32), leave_out, threads)
+
+
+def softmax(scores: Floats) -> Floats:
+    """Probabilities, row by row."""
+    powers: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+    powers /= powers.sum(axis=1, keepdims=True)
+    return powers
+
+
+def fit_groups(scores: Floats, y: Classes, classes: int) -> tuple[Floats, Floats, float]:
+    """One weight >= 0 for each group of terms (`scores`: documents x groups x classes), a bias for each
+    class.
+
+    A normal prior around 1/2 and the log shares of the classes is felt below a few hundred documents only.
+    Weights that would become negative are 0.
+    """
+    n, groups, _ = scores.shape
+    prior = np.log((np.bincount(y, minlength=classes) + 1) / (n + classes))
+    center = np.concatenate([np.full(groups, 0.5), prior])
+    truth = np.arange(n), y
+    free = np.ones(groups + classes, bool)
+
+    def loss(at: Floats) -> tuple[float, Floats]:
+        full = np.zeros(len(center))
+        full[free] = at
+        total = np.einsum("ngc,g->nc", scores, full[:groups]) + full[groups:]
+        residuals = softmax(total)
+        value = -np.log(np.maximum(residuals[truth], 1e-300)).mean()
+        residuals[truth] -= 1
+        off = np.where(free, full - center, 0.0)
+        slope = np.concatenate([np.einsum("nc,ngc->g", residuals, scores), residuals.sum(axis=0)])
+        return float(value + np.einsum("i,i", off, off) / (2 * n)), ((slope + off) / n)[free]
+
+    best = center
+    for _ in range(groups + 1):
+        found, value = minimize(loss, best[free], tolerance=1e-8, most=200)
+        best = np.zeros(len(center))
+        best[free] = found
+        negative = best[:groups] < 0
+        if not negative.any():
+            break
+        free[:groups] &= ~negative
+        best[:groups][negative] = 0
+    return best[:groups], best[groups:], value
+
+
+def fit_terms(fit: Fit, n: int, penalty: float, plan: Plan) -> tuple[Floats, Floats]:
+    """A weight for each term: the mean log loss, plus penalty / 2n times the squared distance from the prior.
+
+    The variables are scaled by the curvature; without it, three times as many passes are needed.
+    """
+    if fit.curvature is None:
+        fit.curvature = fit.features.curvature(fit.prior, fit.bias)
+    scale = 1 / np.sqrt((fit.curvature + penalty) / n)
+    terms = len(scale)
+
+    def loss(at: Floats) -> tuple[float, Floats]:
+        off = scale * at[:terms]
+        value, slope, bias = fit.features.slope(fit.prior + off, at[terms:])
+        value += penalty / (2 * n) * float(np.einsum("i,i", off, off))
+        slope += penalty / n * off
+        slope *= scale
+        return value, np.concatenate([slope, bias])
+
+    weights, bias = (fit.prior, fit.bias) if fit.start is None else fit.start
+    start = np.concatenate([(weights - fit.prior) / scale, bias])
+    at, _ = minimize(loss, start, tolerance=plan.tolerance, most=plan.iterations, first=plan.first_step)
+    return fit.prior + scale * at[:terms], at[terms:]
+
+
+# The penalty
+
+
+def folds(n: int, plan: Plan) -> Iterator[tuple[Classes, Classes]]:
+    """Documents to count and fit, and documents to judge by, quarter by quarter until enough have judged."""
+    order = np.random.default_rng(plan.seed).permutation(n).astype(np.uint32)
+    quarter = max(n // 4, 1)
+    for k in range(min(4, n, -(-plan.judge // quarter))):
+        judges = order[k * quarter : (k + 1) * quarter][: plan.judge]
+        others = np.concatenate([order[: k * quarter], order[(k + 1) * quarter :]])[: plan.train]
+        yield np.sort(others), np.sort(judges)
+
+
+def counted(view: Looked, documents: Classes, y: Classes, classes: int) -> Looked:
+    """The view as if only these documents had been learned."""
+    kept = np.flatnonzero(view.rows.holders(documents) >= MIN_DOCUMENTS)
+    place = np.full(len(view.place), NONE)
+    place[kept] = np.arange(len(kept))
+    counts = view.rows.counts(documents, y, classes, place, len(kept))
+    return replace(view, place=place, counts=counts, group=view.group[kept])
+
+
+def _counted_terms(views: Sequence[Looked]) -> NDArray[np.intp]:
+    """Which of all terms, view behind view, are counted here."""
+    starts = np.cumsum([0, *(len(view.place) for view in views)])
+    both = zip(views, starts, strict=False)
+    return np.concatenate([start + np.flatnonzero(view.place != NONE) for view, start in both])
+
+
+class Holdout:
+    """The log loss on documents left out of the counts and of the fit alike, for any penalty."""
+
+    def __init__(self, views: Sequence[Looked], y: Classes, plan: Plan, threads: int) -> None:
+        self.plan = plan
+        self._parts: list[tuple[Fit, int, _core.Features, int]] = []
+        self._terms: list[NDArray[np.intp]] = []
+        self._starts: dict[float, tuple[Floats, Floats]] = {}
+        classes = views[0].counts.shape[1]
+        for others, judges in folds(len(y), plan):
+            part = [counted(view, others, y[others], classes) for view in views]
+            self._terms.append(_counted_terms(part))
+            fit = prepare(part, others, y[others], threads)
+            judged = features_of(part, judges, y[judges], threads, leave_out=False)
+            self._parts.append((fit, len(others), judged, len(judges)))
+
+    def loss(self, penalty: float) -> float:
+        """The mean loss; the fit starts from that of the penalty before."""
+        total = 0.0
+        for fit, n, judged, size in self._parts:
+            at = (fit.prior, fit.bias)
+            if np.isfinite(penalty):
+                at = fit.start = fit_terms(fit, n, penalty, self.plan)
+            total += judged.loss(*at) * size
+        first = self._parts[0][0]
+        if first.start is not None:
+            self._starts[penalty] = first.start[0] - first.prior, first.start[1] - first.bias
+        return total / sum(size for *_, size in self._parts)
+
+    def start(self, fit: Fit, penalty: float) -> tuple[Floats, Floats]:
+        """Where to begin the fit of all documents: as far from the prior as the first part came.
+
+        This saves a quarter of the passes, and the log loss on test data is lower by a hundredth of itself:
+        terms that only the rest of the documents have stay nearer to the prior.
+        """
+        nearest = min(self._starts, key=lambda known: abs(np.log(known / penalty)))
+        weights, bias = self._starts[nearest]
+        start = fit.prior.copy()
+        start[self._terms[0]] += weights
+        return start, fit.bias + bias
+
+
+def choose_penalty(holdout: Holdout, plan: Plan, tell: Progress, may_stay: bool) -> tuple[float, float]:
+    """The penalty that predicts held-out documents best, and their loss; infinite: no weights of terms."""
+    grid, known = plan.penalties, dict[int, float]()
+
+    def at(i: int) -> float:
+        if i not in known:
+            tell(f"penalty {grid[i]:g}")
+            known[i] = holdout.loss(grid[i])
+        return known[i]
+
+    best = plan.first
+    step = -1 if at(best - 1) < at(best) else 1
+    while 0 <= best + step < len(grid) and at(best + step) < at(best):
+        best += step
+    if may_stay:
+        without = holdout.loss(np.inf)
+        if without <= known[best]:
+            return np.inf, without
+    return _vertex(grid, known, best), known[best]
+
+
+def _vertex(grid: Sequence[float], known: dict[int, float], best: int) -> float:
+    """Where the parabola through the best penalty and its neighbors is lowest, on the scale of logs."""
+    if best - 1 not in known or best + 1 not in known:
+        return grid[best]
+    left, middle, right = (known[best + i] for i in (-1, 0, 1))
+    shift = 0.5 * (left - right) / max(left - 2 * middle + right, 1e-12)
+    return float(grid[best] * np.exp(shift * np.log(grid[best + 1] / grid[best - 1]) / 2))

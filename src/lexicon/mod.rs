@@ -1,0 +1,90 @@
+//! Terms and their numbers: byte strings, pairs, and the surface forms that stand for them.
+
+pub mod form_table;
+pub mod lookup;
+pub mod numbering;
+pub mod pair_table;
+
+use crate::lexicon::form_table::{FormTable, Key, Role};
+use crate::lexicon::pair_table::PairTable;
+
+/// What a form may be instead of a term.
+pub const DROPPED: u32 = u32::MAX;
+/// Terms are numbered below this; the bit marks forms that wait for their normalizer.
+pub const WAITING: u32 = 1 << 31;
+
+/// All terms met so far. A term is a byte string or a pair of an n-gram and a word; both are numbered as *nodes*.
+#[derive(Clone, Default)]
+pub struct Lexicon {
+    pub pairs: PairTable,
+    /// Surface forms that differ from their term (normalized words), or stand for several (letters of a word).
+    pub forms: Forms,
+    pub nodes: u32,
+}
+
+/// What has become of each surface form: a node, several, none (*dropped*), or not decided yet.
+#[derive(Clone, Default)]
+pub struct Forms {
+    pub table: FormTable,
+    /// For forms that stand for several terms: where their nodes end in `nodes`.
+    pub ends: Vec<u32>,
+    pub nodes: Vec<u32>,
+    /// Whether a form was ever dropped.
+    pub drops: bool,
+}
+
+impl Forms {
+    /// Say what has become of a form.
+    pub fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32) {
+        self.drops |= node == DROPPED;
+        self.table.set(key, bytes, Role::Form, node);
+    }
+
+    pub fn expansion(&self, form: u32) -> &[u32] {
+        let form = form as usize;
+        let start = if form == 0 { 0 } else { self.ends[form - 1] as usize };
+        &self.nodes[start..self.ends[form] as usize]
+    }
+
+    /// Keep an expansion; its number.
+    pub fn remember(&mut self, nodes: &[u32]) -> u32 {
+        self.nodes.extend_from_slice(nodes);
+        self.ends.push(self.nodes.len() as u32);
+        self.ends.len() as u32 - 1
+    }
+}
+
+impl Lexicon {
+    pub fn is_full(&self) -> bool {
+        self.nodes >= WAITING - 1
+    }
+
+    #[inline(always)]
+    pub fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32 {
+        let nodes = &mut self.nodes;
+        self.forms.table.find_or_insert(key, bytes, Role::Term, || next(nodes))
+    }
+
+    #[inline(always)]
+    pub fn pair(&mut self, left: u32, right: u32) -> u32 {
+        let nodes = &mut self.nodes;
+        self.pairs.find_or_insert(left, right, || next(nodes))
+    }
+
+    /// For each node the pair it stands for; `None` for a byte string.
+    pub fn pairs_by_node(&self) -> Vec<Option<(u32, u32)>> {
+        let mut pairs = vec![None; self.nodes as usize];
+        for (left, right, node) in self.pairs.iter() {
+            pairs[node as usize] = Some((left, right));
+        }
+        pairs
+    }
+}
+
+/// The next number; the last one again when they run out, which `is_full` tells before it is used.
+#[inline(always)]
+fn next(nodes: &mut u32) -> u32 {
+    let node = *nodes;
+    *nodes = (node + 1).min(WAITING - 1);
+    node
+}

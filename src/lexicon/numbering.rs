@@ -1,0 +1,150 @@
+//! Where the terms of a text get their numbers, while learning and while scoring.
+
+use crate::lexicon::form_table::{FormTable, Key, Role, UNKNOWN};
+use crate::lexicon::{Forms, Lexicon};
+
+/// A lexicon that grows, or a frozen one in which new terms stay unknown.
+pub trait Numbering {
+    /// The terms and forms that are known.
+    fn known(&self) -> &FormTable;
+    fn prefetch_pair(&self, left: u32, right: u32);
+    fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32;
+    fn pair(&mut self, left: u32, right: u32) -> u32;
+    /// What is known of a form, or the number `new` for one that has not been met.
+    fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32;
+    /// Say what has become of a form.
+    fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32);
+    /// Whether a form was ever dropped.
+    fn drops(&self) -> bool;
+    /// Forget what became of the forms, because they could not be decided.
+    fn forget_forms(&mut self);
+    /// Keep the terms that a form stands for.
+    fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]);
+    fn expansion(&self, form: u32) -> &[u32];
+    fn is_full(&self) -> bool;
+}
+
+impl Numbering for Lexicon {
+    #[inline(always)]
+    fn known(&self) -> &FormTable {
+        &self.forms.table
+    }
+    #[inline(always)]
+    fn prefetch_pair(&self, left: u32, right: u32) {
+        self.pairs.prefetch(left, right);
+    }
+    #[inline(always)]
+    fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32 {
+        Lexicon::term(self, key, bytes)
+    }
+    #[inline(always)]
+    fn pair(&mut self, left: u32, right: u32) -> u32 {
+        Lexicon::pair(self, left, right)
+    }
+    #[inline(always)]
+    fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32 {
+        self.forms.table.find_or_insert(key, bytes, Role::Form, || new)
+    }
+    fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32) {
+        self.forms.resolve(key, bytes, node);
+    }
+    fn drops(&self) -> bool {
+        self.forms.drops
+    }
+    fn forget_forms(&mut self) {
+        self.forms.table.forget_forms();
+    }
+    fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]) {
+        let form = self.forms.remember(nodes);
+        self.forms.table.set(key, bytes, Role::Form, form);
+    }
+    #[inline(always)]
+    fn expansion(&self, form: u32) -> &[u32] {
+        self.forms.expansion(form)
+    }
+    fn is_full(&self) -> bool {
+        Lexicon::is_full(self)
+    }
+}
+
+/// A lexicon that is only read; forms it has not met are remembered beside it.
+pub struct Frozen<'a> {
+    lexicon: &'a Lexicon,
+    new: Forms,
+    known_forms: u32,
+    /// Numbers, behind those of the lexicon, for terms it does not know, where they must be told apart.
+    unknown: Option<Lexicon>,
+}
+
+impl<'a> Frozen<'a> {
+    pub fn new(lexicon: &'a Lexicon, tell_unknown_apart: bool) -> Self {
+        let known_forms = lexicon.forms.ends.len() as u32;
+        let unknown = tell_unknown_apart.then(Lexicon::default);
+        Self { lexicon, new: Forms::default(), known_forms, unknown }
+    }
+
+    /// Forget the unknown terms when they have become many.
+    pub fn tidy(&mut self) {
+        if self.unknown.as_ref().is_some_and(|unknown| unknown.nodes > 1 << 20) {
+            self.unknown = Some(Lexicon::default());
+            self.new = Forms::default();
+        }
+    }
+}
+
+impl Numbering for Frozen<'_> {
+    #[inline(always)]
+    fn known(&self) -> &FormTable {
+        &self.lexicon.forms.table
+    }
+    #[inline(always)]
+    fn prefetch_pair(&self, left: u32, right: u32) {
+        self.lexicon.pairs.prefetch(left, right);
+    }
+    #[inline(always)]
+    fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32 {
+        match (self.lexicon.forms.table.find(key, &bytes, Role::Term), &mut self.unknown) {
+            (Some(node), _) => node,
+            (None, Some(unknown)) => self.lexicon.nodes + unknown.term(key, bytes),
+            (None, None) => UNKNOWN,
+        }
+    }
+    #[inline(always)]
+    fn pair(&mut self, left: u32, right: u32) -> u32 {
+        match (self.lexicon.pairs.find(left, right), &mut self.unknown) {
+            (Some(node), _) => node,
+            (None, Some(unknown)) => self.lexicon.nodes + unknown.pair(left, right),
+            (None, None) => UNKNOWN,
+        }
+    }
+    #[inline(always)]
+    fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32 {
+        match self.lexicon.forms.table.find(key, &bytes, Role::Form) {
+            Some(value) => value,
+            None => self.new.table.find_or_insert(key, bytes, Role::Form, || new),
+        }
+    }
+    fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32) {
+        self.new.resolve(key, bytes, node);
+    }
+    fn drops(&self) -> bool {
+        self.lexicon.forms.drops || self.new.drops
+    }
+    fn forget_forms(&mut self) {
+        self.new = Forms::default();
+    }
+    fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]) {
+        let form = self.new.remember(nodes);
+        self.new.table.set(key, bytes, Role::Form, self.known_forms + form);
+    }
+    #[inline(always)]
+    fn expansion(&self, form: u32) -> &[u32] {
+        match form.checked_sub(self.known_forms) {
+            Some(form) => self.new.expansion(form),
+            None => self.lexicon.forms.expansion(form),
+        }
+    }
+    fn is_full(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,339 @@
+//! Rows of documents, features and earned weights, as Python sees them.
+
+use crate::errors::TallyError;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::arrays::{floats, numbers_of};
+use super::documents::Documents;
+use super::{Analyzer, Characters, PyTally};
+use crate::analyze::located::{Part, parts};
+use crate::lexicon::Lexicon;
+use crate::lexicon::numbering::Frozen;
+use crate::tally::bags::{NONE, Rows};
+use crate::tune::features::{Counted, Features, TuneError};
+use crate::tune::leave_one_out::{Event, Facts, Frequency, LeaveOneOut};
+use crate::tune::scorer::Tuned;
+
+impl From<TuneError> for PyErr {
+    fn from(error: TuneError) -> Self {
+        PyValueError::new_err(error.to_string())
+    }
+}
+
+fn placed(lexicon: &Lexicon, nodes: &[u32]) -> PyResult<Vec<u32>> {
+    let mut place = vec![NONE; lexicon.nodes as usize];
+    for (term, &node) in nodes.iter().enumerate() {
+        match place.get_mut(node as usize) {
+            Some(place) => *place = term as u32,
+            None => return Err(PyValueError::new_err("The nodes are not those of this tally.")),
+        }
+    }
+    Ok(place)
+}
+
+fn fits(holds: bool) -> PyResult<()> {
+    if holds { Ok(()) } else { Err(PyValueError::new_err("The arrays do not fit each other.")) }
+}
+
+#[pyclass(frozen, module = "bayleaf._core", name = "Rows")]
+pub struct PyRows {
+    rows: Rows,
+    terms: usize,
+}
+
+impl PyRows {
+    fn check(&self, documents: &[u32]) -> PyResult<()> {
+        fits(documents.iter().all(|&document| (document as usize) < self.rows.ends.len()))
+    }
+}
+
+#[pymethods]
+impl PyRows {
+    #[staticmethod]
+    fn read(
+        py: Python<'_>,
+        tally: &PyTally,
+        documents: Documents,
+        nodes: PyReadonlyArray1<'_, u32>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let lexicon = tally.lexicon(py);
+        let nodes = nodes.as_slice()?;
+        let place = placed(&lexicon, nodes)?;
+        let documents = documents.get();
+        let analyzer = tally.analyzer.get();
+        let rows = analyzer.run(py, |context| Rows::read(context, &lexicon, &place, &documents, threads))?;
+        Ok(Self { rows, terms: nodes.len() })
+    }
+
+    #[getter]
+    fn nonzeros(&self) -> usize {
+        self.rows.terms.len()
+    }
+
+    #[getter]
+    fn lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        self.rows.lengths.clone().into_pyarray(py)
+    }
+
+    fn arrays<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>) {
+        let ends: Vec<u64> = self.rows.ends.iter().map(|&end| end as u64).collect();
+        let (terms, times) = (self.rows.terms.clone(), self.rows.times.clone());
+        (
+            ends.into_pyarray(py).into_any(),
+            terms.into_pyarray(py).into_any(),
+            times.into_pyarray(py).into_any(),
+        )
+    }
+
+    fn holders<'py>(
+        &self,
+        py: Python<'py>,
+        documents: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let documents = documents.as_slice()?;
+        self.check(documents)?;
+        let holders = py.detach(|| self.rows.holders(documents, self.terms));
+        Ok(holders.into_pyarray(py))
+    }
+
+    fn counts<'py>(
+        &self,
+        py: Python<'py>,
+        documents: PyReadonlyArray1<'py, u32>,
+        labels: PyReadonlyArray1<'py, u32>,
+        classes: usize,
+        place: PyReadonlyArray1<'py, u32>,
+        terms: usize,
+    ) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        let (documents, labels, place) = (documents.as_slice()?, labels.as_slice()?, place.as_slice()?);
+        self.check(documents)?;
+        fits(documents.len() == labels.len() && place.len() == self.terms)?;
+        fits(labels.iter().all(|&label| (label as usize) < classes))?;
+        fits(place.iter().all(|&term| term == NONE || (term as usize) < terms))?;
+        let counts = py.detach(|| self.rows.counts(documents, labels, classes, place, terms));
+        counts.into_pyarray(py).reshape([terms, classes])
+    }
+}
+
+type ViewArrays<'py> = (Py<PyRows>, PyReadonlyArray1<'py, u32>, PyReadonlyArray2<'py, u32>, f64);
+
+/// The loss, and its gradient in the weights and in the biases.
+type Slope<'py> = (f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[pyclass(frozen, module = "bayleaf._core", name = "Features")]
+pub struct PyFeatures {
+    features: Features,
+    threads: usize,
+}
+
+impl PyFeatures {
+    fn check(&self, weights: &[f64], bias: &[f64]) -> PyResult<()> {
+        fits(weights.len() == self.features.terms() && bias.len() == self.features.classes())
+    }
+}
+
+#[pymethods]
+impl PyFeatures {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        views: Vec<ViewArrays<'_>>,
+        documents: PyReadonlyArray1<'_, u32>,
+        labels: PyReadonlyArray1<'_, u32>,
+        leave_out: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let (documents, labels) = (documents.as_slice()?, labels.as_slice()?);
+        let classes = views.first().map_or(0, |(_, _, counts, _)| counts.as_array().ncols());
+        fits(classes > 1 && documents.len() == labels.len())?;
+        fits(labels.iter().all(|&label| (label as usize) < classes))?;
+        let mut counted = Vec::new();
+        for (rows, place, counts, alpha) in &views {
+            let rows = rows.get();
+            rows.check(documents)?;
+            let terms = counts.as_array().nrows();
+            let (place, counts) = (place.as_slice()?, counts.as_slice()?);
+            fits(place.len() == rows.terms && counts.len() == terms * classes)?;
+            fits(place.iter().all(|&term| term == NONE || (term as usize) < terms))?;
+            counted.push(Counted { rows: &rows.rows, place, counts, alpha: *alpha });
+        }
+        let features =
+            py.detach(|| Features::new(&counted, documents, labels, classes, leave_out, threads))?;
+        Ok(Self { features, threads })
+    }
+
+    #[getter]
+    fn nonzeros(&self) -> usize {
+        self.features.nonzeros()
+    }
+
+    fn slope<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray1<'py, f64>,
+        bias: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Slope<'py>> {
+        let (weights, bias) = (weights.as_slice()?, bias.as_slice()?);
+        self.check(weights, bias)?;
+        py.check_signals()?;
+        let slope = py.detach(|| self.features.slope(weights, bias, self.threads));
+        Ok((slope.loss, slope.weights.into_pyarray(py), slope.bias.into_pyarray(py)))
+    }
+
+    fn curvature<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray1<'py, f64>,
+        bias: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (weights, bias) = (weights.as_slice()?, bias.as_slice()?);
+        self.check(weights, bias)?;
+        Ok(py.detach(|| self.features.curvature(weights, bias, self.threads)).into_pyarray(py))
+    }
+
+    fn loss(
+        &self,
+        py: Python<'_>,
+        weights: PyReadonlyArray1<'_, f64>,
+        bias: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<f64> {
+        let (weights, bias) = (weights.as_slice()?, bias.as_slice()?);
+        self.check(weights, bias)?;
+        Ok(py.detach(|| self.features.loss(weights, bias, self.threads)))
+    }
+
+    fn group_scores<'py>(
+        &self,
+        py: Python<'py>,
+        group: PyReadonlyArray1<'py, u8>,
+        groups: usize,
+    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let group = group.as_slice()?;
+        fits(group.len() == self.features.terms())?;
+        let shape = [self.features.documents(), groups, self.features.classes()];
+        let scores = py.detach(|| self.features.group_scores(group, groups, self.threads));
+        scores.into_pyarray(py).reshape(shape)
+    }
+}
+
+#[pyclass(frozen, module = "bayleaf._core", name = "Tuned")]
+pub struct PyTuned {
+    analyzer: Py<Analyzer>,
+    tuned: Tuned,
+}
+
+#[pymethods]
+impl PyTuned {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        tally: &PyTally,
+        nodes: PyReadonlyArray1<'_, u32>,
+        weights: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Self> {
+        let lexicon = tally.lexicon(py);
+        let place = placed(&lexicon, nodes.as_slice()?)?;
+        let shape = weights.as_array().dim();
+        fits(shape.0 == nodes.len()?)?;
+        let weights = weights.as_slice()?.to_vec();
+        let analyzer = tally.analyzer.clone_ref(py);
+        Ok(Self { analyzer, tuned: Tuned { lexicon, place, classes: shape.1, weights } })
+    }
+
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        documents: Documents,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let shape = [documents.len(), self.tuned.classes];
+        let documents = documents.get();
+        let scores = self.analyzer.get().run(py, |context| self.tuned.score(context, &documents, threads))?;
+        scores.into_pyarray(py).reshape(shape)
+    }
+
+    /// The terms of a text: name, row of the weights (or -1), start and end.
+    fn parts(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, i64, usize, usize)>> {
+        let documents = Documents::of(text)?;
+        let document = documents.get()[0];
+        let analyzer = self.analyzer.get();
+        let mut numbering = Frozen::new(&self.tuned.lexicon, false);
+        let parts = parts(document, &analyzer.analysis, analyzer.normalizer.as_ref(), &mut numbering)
+            .map_err(TallyError::Read)?;
+        let places = Characters::of(document.bytes);
+        let part = |part: Part| {
+            let term = self.tuned.place.get(part.node as usize).copied().unwrap_or(NONE);
+            let (name, start, end) = places.located(part);
+            (name, if term == NONE { -1 } else { i64::from(term) }, start, end)
+        };
+        Ok(parts.into_iter().map(part).collect())
+    }
+}
+
+/// The scores of learned documents, each left out of the counts.
+#[pyfunction]
+#[pyo3(signature = (tally, documents, nodes, labels, facts, threads))]
+pub fn leave_one_out<'py>(
+    py: Python<'py>,
+    tally: &PyTally,
+    documents: Documents,
+    nodes: PyReadonlyArray1<'py, u32>,
+    labels: PyReadonlyArray1<'py, u32>,
+    facts: &Bound<'py, PyDict>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let lexicon = tally.lexicon(py);
+    let (nodes, labels) = (nodes.as_slice()?, labels.as_slice()?);
+    let place = placed(&lexicon, nodes)?;
+    let facts = facts_of(facts, nodes.len())?;
+    let classes = facts.classes;
+    fits(documents.len() == labels.len() && labels.iter().all(|&label| (label as usize) < classes))?;
+    let shape = [documents.len(), classes];
+    let documents = documents.get();
+    let scores = tally.analyzer.get().run(py, |context| {
+        LeaveOneOut::new(facts).score(context, (&*lexicon, &place), &documents, labels, threads)
+    })?;
+    scores.into_pyarray(py).reshape(shape)
+}
+
+fn facts_of(facts: &Bound<'_, PyDict>, terms: usize) -> PyResult<Facts> {
+    let text = |name: &str| facts.as_any().get_item(name)?.extract::<String>();
+    let event = match text("event")?.as_str() {
+        "multinomial" => Event::Multinomial,
+        "bernoulli" => Event::Bernoulli,
+        "complement" => Event::Complement,
+        other => return Err(PyValueError::new_err(format!("There is no event model {other:?}."))),
+    };
+    let frequency = match text("tf")?.as_str() {
+        "count" => Frequency::Count,
+        "binary" => Frequency::Binary,
+        "normalized" => Frequency::Normalized,
+        "tf-idf" => Frequency::TfIdf,
+        other => return Err(PyValueError::new_err(format!("There is no term frequency {other:?}."))),
+    };
+    let class_documents: Vec<f64> = floats(facts, "class_documents")?.to_vec()?;
+    let facts = Facts {
+        event,
+        frequency,
+        alpha: facts.as_any().get_item("alpha")?.extract()?,
+        smooth: facts.as_any().get_item("smooth")?.extract()?,
+        all_terms: facts.as_any().get_item("all_terms")?.extract()?,
+        classes: class_documents.len(),
+        terms,
+        class_ends: numbers_of(facts, "class_ends")?.narrow("class_ends")?.into_owned(),
+        term: numbers_of(facts, "term")?.narrow("term")?.into_owned(),
+        documents: numbers_of(facts, "documents")?.narrow("documents")?.into_owned(),
+        mass: floats(facts, "mass")?.to_vec()?,
+        class_documents,
+    };
+    let cells = facts.term.len();
+    fits(facts.documents.len() == cells && facts.mass.len() == cells)?;
+    fits(facts.class_ends.len() == facts.classes && facts.class_ends.is_sorted())?;
+    fits(facts.class_ends.last().is_none_or(|&end| end as usize == cells))?;
+    fits(facts.term.iter().all(|&term| (term as usize) < terms))?;
+    Ok(facts)
+}

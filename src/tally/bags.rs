@@ -1,0 +1,168 @@
+//! Documents as bags of terms: which of the chosen terms each holds, and how often. Read once, used many times.
+
+use crate::context::Context;
+use crate::errors::TallyError;
+use std::ops::Range;
+
+use crate::analyze::reader::{Document, Reader};
+use crate::lexicon::Lexicon;
+use crate::lexicon::numbering::Frozen;
+use crate::threads::{in_threads, ranges, split};
+
+/// A node that is none of the chosen terms.
+pub const NONE: u32 = u32::MAX;
+
+/// The distinct terms of one document, in the order in which they first occur, with their counts.
+#[derive(Default)]
+pub struct Bag {
+    table: Vec<(u32, u32)>,
+    stamp: u32,
+    pub terms: Vec<(u32, u32)>,
+}
+
+impl Bag {
+    /// Take the terms of the next document; `place` gives each node's term.
+    pub fn fill(&mut self, nodes: &[u32], place: &[u32]) {
+        let size = (nodes.len() * 2 + 1).next_power_of_two();
+        if self.table.len() < size || self.stamp == u32::MAX {
+            self.table = vec![(0, 0); size.max(self.table.len())];
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.terms.clear();
+        let mask = self.table.len() - 1;
+        for &node in nodes {
+            let term = place.get(node as usize).copied().unwrap_or(NONE);
+            if term == NONE {
+                continue;
+            }
+            let mut at = (term.wrapping_mul(0x9E37_79B1) >> 7) as usize & mask;
+            loop {
+                let (stamp, position) = self.table[at];
+                if stamp != self.stamp {
+                    self.table[at] = (self.stamp, self.terms.len() as u32);
+                    self.terms.push((term, 1));
+                    break;
+                }
+                let (known, times) = &mut self.terms[position as usize];
+                if *known == term {
+                    *times += 1;
+                    break;
+                }
+                at = (at + 1) & mask;
+            }
+        }
+    }
+}
+
+/// Visit the documents that `order` names as bags, with their lengths in tokens.
+pub fn for_each_bag(
+    context: &Context,
+    (lexicon, place): (&Lexicon, &[u32]),
+    documents: &[Document],
+    order: &[u32],
+    mut visit: impl FnMut(&Bag, usize),
+) -> Result<(), TallyError> {
+    let mut reader = Reader::default();
+    let mut numbering = Frozen::new(lexicon, false);
+    let mut bag = Bag::default();
+    for range in ranges(documents, order, context.read_bytes()) {
+        context.check()?;
+        let order = &order[range];
+        let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();
+        let read = reader.read(&batch, context.analysis, context.normalizer, &mut numbering);
+        read.map_err(|error| TallyError::Read(error.in_document_of(order)))?;
+        for i in 0..order.len() {
+            let nodes = reader.terms(i);
+            bag.fill(nodes, place);
+            visit(&bag, nodes.len());
+        }
+    }
+    Ok(())
+}
+
+/// One row a document: its terms, how often each occurs, and the length in tokens of the whole.
+#[derive(Default)]
+pub struct Rows {
+    pub ends: Vec<usize>,
+    pub terms: Vec<u32>,
+    pub times: Vec<u32>,
+    pub lengths: Vec<u32>,
+}
+
+impl Rows {
+    /// Read documents; `place` gives the term of each node of the lexicon.
+    pub fn read(
+        context: &Context,
+        lexicon: &Lexicon,
+        place: &[u32],
+        documents: &[Document],
+        threads: usize,
+    ) -> Result<Self, TallyError> {
+        let order: Vec<u32> = (0..documents.len() as u32).collect();
+        let parts = split(documents, &order, threads.max(1));
+        let read = |part: &[u32]| Self::read_part(context, (lexicon, place), documents, part);
+        let mut parts = in_threads(parts, read).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let mut rows = if parts.is_empty() { Self::default() } else { parts.remove(0) };
+        parts.into_iter().for_each(|part| rows.append(part));
+        Ok(rows)
+    }
+
+    fn read_part(
+        context: &Context,
+        terms: (&Lexicon, &[u32]),
+        documents: &[Document],
+        order: &[u32],
+    ) -> Result<Self, TallyError> {
+        let mut rows = Self::default();
+        for_each_bag(context, terms, documents, order, |bag, length| {
+            rows.terms.extend(bag.terms.iter().map(|&(term, _)| term));
+            rows.times.extend(bag.terms.iter().map(|&(_, times)| times));
+            rows.ends.push(rows.terms.len());
+            rows.lengths.push(length as u32);
+        })?;
+        Ok(rows)
+    }
+
+    fn append(&mut self, other: Self) {
+        let start = self.terms.len();
+        self.terms.extend(other.terms);
+        self.times.extend(other.times);
+        self.lengths.extend(other.lengths);
+        self.ends.extend(other.ends.into_iter().map(|end| start + end));
+    }
+
+    pub fn range(&self, document: usize) -> Range<usize> {
+        (if document == 0 { 0 } else { self.ends[document - 1] })..self.ends[document]
+    }
+
+    /// How many of these documents hold each of `terms` terms.
+    pub fn holders(&self, documents: &[u32], terms: usize) -> Vec<u32> {
+        let mut holders = vec![0; terms];
+        for &document in documents {
+            self.terms[self.range(document as usize)].iter().for_each(|&term| holders[term as usize] += 1);
+        }
+        holders
+    }
+
+    /// How many of these documents of each class hold each term; `place` renumbers the terms.
+    pub fn counts(
+        &self,
+        documents: &[u32],
+        labels: &[u32],
+        classes: usize,
+        place: &[u32],
+        terms: usize,
+    ) -> Vec<u32> {
+        let mut counts = vec![0; terms * classes];
+        for (&document, &label) in documents.iter().zip(labels) {
+            for &term in &self.terms[self.range(document as usize)] {
+                let term = place[term as usize];
+                if term != NONE {
+                    counts[term as usize * classes + label as usize] += 1;
+                }
+            }
+        }
+        counts
+    }
+}

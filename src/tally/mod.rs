@@ -1,0 +1,324 @@
+//! (term, class) to integers: add, subtract, merge. Documents are counted class by class in one row of
+//! accumulators; each class keeps its nonzero cells, so that memory follows what was seen.
+
+pub mod bags;
+pub mod cells;
+pub mod export;
+pub mod matrix;
+pub mod restore;
+
+use crate::context::Context;
+use crate::errors::TallyError;
+use std::sync::Arc;
+
+use crate::analyze::reader::{Document, Reader};
+use crate::lexicon::Lexicon;
+use crate::lexicon::form_table::Key;
+use crate::tally::cells::{ClassCounts, Counter, Delta};
+use crate::threads::{ranges, split};
+
+/// One thread's share of the work: its own lexicon and counts, which are merged when somebody looks.
+#[derive(Default)]
+struct Shard {
+    lexicon: Arc<Lexicon>,
+    reader: Reader,
+    counter: Counter,
+    classes: Vec<ClassCounts>,
+}
+
+/// Less than this is not worth another thread.
+const PART_BYTES: usize = 256 << 10;
+impl Shard {
+    /// Count the documents that `order` names, which are sorted by class.
+    fn count(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+        order: &[u32],
+    ) -> Result<Vec<Delta>, TallyError> {
+        let counted = self.try_count(context, documents, classes, order);
+        if counted.is_err() {
+            self.counter.clear();
+        }
+        counted
+    }
+
+    fn try_count(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+        order: &[u32],
+    ) -> Result<Vec<Delta>, TallyError> {
+        let lexicon = Arc::make_mut(&mut self.lexicon);
+        let mut deltas = Vec::new();
+        let mut current = order.first().map(|&first| classes[first as usize]);
+        let mut batch = Vec::new();
+        for range in ranges(documents, order, context.read_bytes()) {
+            context.check()?;
+            batch.clear();
+            batch.extend(order[range.clone()].iter().map(|&document| documents[document as usize]));
+            let read = self.reader.read(&batch, context.analysis, context.normalizer, lexicon);
+            read.map_err(|error| TallyError::Read(error.in_document_of(&order[range.clone()])))?;
+            self.counter.grow(lexicon.nodes as usize);
+            for (i, &document) in order[range].iter().enumerate() {
+                let class = classes[document as usize];
+                if current != Some(class) {
+                    deltas.extend(current.map(|class| self.counter.delta(class)));
+                    current = Some(class);
+                }
+                self.counter.count(self.reader.terms(i));
+            }
+        }
+        deltas.extend(current.map(|class| self.counter.delta(class)));
+        Ok(deltas)
+    }
+
+    fn apply(&mut self, deltas: Vec<Delta>) {
+        for delta in deltas {
+            if self.classes.len() <= delta.class {
+                self.classes.resize_with(delta.class + 1, ClassCounts::default);
+            }
+            self.classes[delta.class].add(delta.documents, delta.cells);
+        }
+    }
+}
+
+/// The numbers of the documents, sorted by class.
+fn by_class(classes: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..classes.len() as u32).collect();
+    order.sort_by_key(|&document| classes[document as usize]);
+    order
+}
+
+/// How to get the counts by class that were kept elsewhere.
+pub type Asleep = Box<dyn FnOnce() -> Vec<ClassCounts> + Send>;
+
+/// Integer counts of terms in classes.
+#[derive(Default)]
+pub struct Tally {
+    shards: Vec<Shard>,
+    /// Counts of a file that nobody has needed yet.
+    asleep: Option<Asleep>,
+}
+
+impl Tally {
+    pub fn add(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+        threads: usize,
+    ) -> Result<(), TallyError> {
+        self.awaken();
+        let order = by_class(classes);
+        self.check_room(classes, &order)?;
+        let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
+        let parts = split(documents, &order, threads.clamp(1, total / PART_BYTES + 1));
+        if self.shards.len() < parts.len().max(1) {
+            self.shards.resize_with(parts.len().max(1), Shard::default);
+        }
+        let deltas = std::thread::scope(|scope| {
+            let mut work = self.shards.iter_mut().zip(&parts);
+            let first = work.next();
+            let others: Vec<_> = work
+                .map(|(shard, part)| scope.spawn(|| shard.count(context, documents, classes, part)))
+                .collect();
+            let mut deltas: Vec<_> = first
+                .map(|(shard, part)| shard.count(context, documents, classes, part))
+                .into_iter()
+                .collect();
+            deltas.extend(
+                others.into_iter().map(|thread| thread.join().unwrap_or(Err(TallyError::Interrupted))),
+            );
+            deltas.into_iter().collect::<Result<Vec<_>, _>>()
+        })?;
+        for (shard, deltas) in self.shards.iter_mut().zip(deltas) {
+            shard.apply(deltas);
+        }
+        Ok(())
+    }
+
+    fn check_room(&self, classes: &[u32], order: &[u32]) -> Result<(), TallyError> {
+        for group in order.chunk_by(|&a, &b| classes[a as usize] == classes[b as usize]) {
+            let class = classes[group[0] as usize] as usize;
+            let counts = self.shards.iter().filter_map(|shard| shard.classes.get(class));
+            let learned: u64 = counts.map(|counts| counts.documents).sum();
+            if learned + group.len() as u64 > u64::from(u32::MAX) {
+                return Err(TallyError::TooManyDocuments { class });
+            }
+        }
+        Ok(())
+    }
+
+    pub fn subtract(
+        &mut self,
+        context: &Context,
+        documents: &[Document],
+        classes: &[u32],
+    ) -> Result<(), TallyError> {
+        let order = by_class(classes);
+        let shard = self.settled();
+        let deltas = shard.count(context, documents, classes, &order)?;
+        for delta in &deltas {
+            shard.check(delta)?;
+        }
+        for delta in deltas {
+            shard.remove(delta);
+        }
+        Ok(())
+    }
+
+    /// Add the counts of another tally; its class i is `map[i]` here.
+    pub fn merge(&mut self, other: &mut Tally, map: &[u32]) -> Result<(), TallyError> {
+        other.settled();
+        let shard = self.settled();
+        let Some(from) = other.shards.first() else { return Ok(()) };
+        for (class, counts) in from.classes.iter().enumerate() {
+            let here = map[class] as usize;
+            let learned = shard.classes.get(here).map_or(0, |counts| counts.documents);
+            if learned + counts.documents > u64::from(u32::MAX) {
+                return Err(TallyError::TooManyDocuments { class: here });
+            }
+        }
+        shard.absorb(&from.lexicon, from.classes.clone(), map);
+        Ok(())
+    }
+
+    /// All counts in one shard; the others keep only their lexicon, so that they need not learn words again.
+    fn settled(&mut self) -> &mut Shard {
+        self.awaken();
+        if self.shards.is_empty() {
+            self.shards.push(Shard::default());
+        }
+        let (first, others) = self.shards.split_at_mut(1);
+        for other in others {
+            let classes = std::mem::take(&mut other.classes);
+            if !classes.is_empty() {
+                let map: Vec<u32> = (0..classes.len() as u32).collect();
+                first[0].absorb(&other.lexicon, classes, &map);
+            }
+        }
+        &mut first[0]
+    }
+
+    /// The lexicon and the counts by class, all in one place.
+    pub fn view(&mut self) -> (&Arc<Lexicon>, &mut [ClassCounts]) {
+        let shard = self.settled();
+        (&shard.lexicon, &mut shard.classes)
+    }
+
+    /// Where terms stand; asking does not need the counts.
+    pub fn lexicon(&mut self) -> &Arc<Lexicon> {
+        if self.asleep.is_some() { &self.shards[0].lexicon } else { &self.settled().lexicon }
+    }
+
+    /// A tally whose counts are fetched when they are first needed: a model that only answers never needs them.
+    pub fn restored(lexicon: Lexicon, asleep: Asleep) -> Self {
+        let shard = Shard { lexicon: Arc::new(lexicon), ..Shard::default() };
+        Self { shards: vec![shard], asleep: Some(asleep) }
+    }
+
+    fn awaken(&mut self) {
+        if let Some(asleep) = self.asleep.take() {
+            self.shards[0].classes = asleep();
+        }
+    }
+}
+
+impl Shard {
+    fn check(&mut self, delta: &Delta) -> Result<(), TallyError> {
+        let class = delta.class;
+        let Some(counts) = self.classes.get_mut(class).filter(|counts| counts.documents >= delta.documents)
+        else {
+            return Err(TallyError::NotLearned { term: None, class });
+        };
+        let mut have = counts.cells().iter().peekable();
+        for less in &delta.cells {
+            while have.next_if(|cell| cell.term < less.term).is_some() {}
+            let left = have.next_if(|cell| cell.term == less.term).and_then(|cell| cell.minus(less));
+            if left.is_none() {
+                let term = Some(self.lexicon.text(less.term));
+                return Err(TallyError::NotLearned { term, class });
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, delta: Delta) {
+        let counts = &mut self.classes[delta.class];
+        counts.documents -= delta.documents;
+        let mut less = delta.cells.iter().peekable();
+        counts.cells().retain_mut(|cell| {
+            if let Some(less) = less.next_if(|less| less.term == cell.term) {
+                *cell = cell.minus(less).unwrap_or_default();
+            }
+            cell.documents > 0
+        });
+    }
+
+    fn absorb(&mut self, lexicon: &Lexicon, classes: Vec<ClassCounts>, map: &[u32]) {
+        if self.classes.is_empty() && self.lexicon.nodes == 0 {
+            self.lexicon = Arc::new(lexicon.clone());
+        }
+        let mut classes = classes;
+        let nodes = self.adopt(lexicon, &mut classes);
+        let deltas = classes.into_iter().zip(map).map(|(mut counts, &class)| {
+            let mut cells = std::mem::take(counts.cells());
+            cells.iter_mut().for_each(|cell| cell.term = nodes[cell.term as usize]);
+            cells.sort_unstable_by_key(|cell| cell.term);
+            Delta { class: class as usize, documents: counts.documents, cells }
+        });
+        let deltas = deltas.collect();
+        self.apply(deltas);
+    }
+
+    /// Take over the terms that are counted; for each of the other's nodes, its number here.
+    fn adopt(&mut self, other: &Lexicon, classes: &mut [ClassCounts]) -> Vec<u32> {
+        let live =
+            other.live(classes.iter_mut().flat_map(|counts| counts.cells().iter().map(|cell| cell.term)));
+        let here = Arc::make_mut(&mut self.lexicon);
+        let mut nodes = vec![0; other.nodes as usize];
+        other.forms.table.for_each(|bytes, node| {
+            if live[node as usize] {
+                nodes[node as usize] = here.term(&Key::of(bytes), || bytes);
+            }
+        });
+        for (node, pair) in other.pairs_by_node().into_iter().enumerate() {
+            if let (Some((left, right)), true) = (pair, live[node]) {
+                nodes[node] = here.pair(nodes[left as usize], nodes[right as usize]);
+            }
+        }
+        nodes
+    }
+}
+
+impl Lexicon {
+    /// Which nodes are terms with a count, or part of one.
+    pub fn live(&self, counted: impl Iterator<Item = u32>) -> Vec<bool> {
+        let mut live = vec![false; self.nodes as usize];
+        counted.for_each(|node| live[node as usize] = true);
+        for (node, pair) in self.pairs_by_node().into_iter().enumerate().rev() {
+            if let (Some((left, right)), true) = (pair, live[node]) {
+                live[left as usize] = true;
+                live[right as usize] = true;
+            }
+        }
+        live
+    }
+
+    /// A node in words, for messages.
+    pub fn text(&self, node: u32) -> String {
+        if let Some((left, right, _)) = self.pairs.iter().find(|&(_, _, value)| value == node) {
+            return format!("{} {}", self.text(left), self.text(right));
+        }
+        let mut text = "_".to_owned();
+        self.forms.table.for_each(|bytes, value| {
+            if value == node && !bytes.is_empty() {
+                text = String::from_utf8_lossy(bytes).into_owned();
+            }
+        });
+        text
+    }
+}

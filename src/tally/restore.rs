@@ -1,0 +1,211 @@
+//! Arrays that a tally was exported to, checked, and made a tally again. They are borrowed: a model that only
+//! answers needs its lexicon and the weights, and never a copy of its counts.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use crate::lexicon::form_table::{FormTable, Key, Role};
+use crate::lexicon::pair_table::PairTable;
+use crate::lexicon::{Forms, Lexicon};
+use crate::memory::collected;
+use crate::tally::cells::{Cell, ClassCounts};
+
+/// Whole numbers in the narrowest type that holds them.
+#[derive(Clone, Copy)]
+pub enum Column<'a> {
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+    U32(&'a [u32]),
+    U64(&'a [u64]),
+}
+
+impl<'a> Column<'a> {
+    pub fn len(self) -> usize {
+        match self {
+            Self::U8(values) => values.len(),
+            Self::U16(values) => values.len(),
+            Self::U32(values) => values.len(),
+            Self::U64(values) => values.len(),
+        }
+    }
+
+    #[inline]
+    pub fn get(self, i: usize) -> u64 {
+        match self {
+            Self::U8(values) => values[i].into(),
+            Self::U16(values) => values[i].into(),
+            Self::U32(values) => values[i].into(),
+            Self::U64(values) => values[i],
+        }
+    }
+
+    pub fn iter(self) -> impl ExactSizeIterator<Item = u64> {
+        (0..self.len()).map(move |i| self.get(i))
+    }
+
+    pub fn last(self) -> u64 {
+        self.len().checked_sub(1).map_or(0, |last| self.get(last))
+    }
+
+    /// As numbers of 32 bits, if that is what they are.
+    pub fn narrow(self) -> Option<Cow<'a, [u32]>> {
+        match self {
+            Self::U8(values) => Some(collected(values.iter().map(|&value| value.into())).into()),
+            Self::U16(values) => Some(collected(values.iter().map(|&value| value.into())).into()),
+            Self::U32(values) => Some(values.into()),
+            Self::U64(_) => None,
+        }
+    }
+}
+
+/// The arrays of `export::Arrays`, as they lie in a file.
+pub struct Stored<'a> {
+    pub words: &'a [u8],
+    pub word_ends: Column<'a>,
+    pub pairs: Cow<'a, [u32]>,
+    pub terms: Cow<'a, [u32]>,
+    pub class_documents: Column<'a>,
+    pub class_ends: Column<'a>,
+    pub term: Cow<'a, [u32]>,
+    pub documents: Column<'a>,
+    pub occurrences: Column<'a>,
+    pub shares_whole: Column<'a>,
+    pub shares_part: Column<'a>,
+}
+
+/// More than any corpus has, and few enough that thousands of models can be merged.
+const MOST_OCCURRENCES: u64 = 1 << 48;
+
+/// Arrays that no tally can have written.
+#[derive(Debug, PartialEq)]
+pub struct Damaged(pub &'static str);
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+fn require(holds: bool, otherwise: &'static str) -> Result<(), Damaged> {
+    if holds { Ok(()) } else { Err(Damaged(otherwise)) }
+}
+
+impl Stored<'_> {
+    /// The lexicon of the tally that wrote these arrays, if one can have written all of them.
+    pub fn lexicon(&self) -> Result<Lexicon, Damaged> {
+        let words = self.word_ends.len();
+        let (pairs, half) = self.pairs.as_chunks::<2>();
+        require(half.is_empty(), "half an n-gram is missing")?;
+        require(words + pairs.len() < (1 << 31) - 1, "there are too many terms")?;
+        let (first, nodes) = (words as u32, (words + pairs.len()) as u32);
+        self.check(nodes)?;
+        let terms = self.words()?;
+        require(pairs.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
+        let known = (first..).zip(pairs).all(|(node, &[left, right])| left < node && right < first);
+        require(known, "an n-gram names a word that is not there")?;
+        let forms = Forms { table: terms, ..Forms::default() };
+        Ok(Lexicon { forms, pairs: PairTable::numbered(pairs, first), nodes })
+    }
+
+    /// The words. First in, frequent ones get the slots where one looks first; in the order of the file, a model
+    /// that was loaded answered more slowly than the one that was saved.
+    fn words(&self) -> Result<FormTable, Damaged> {
+        let mut words: Vec<&[u8]> = Vec::with_capacity(self.word_ends.len());
+        let mut start = 0;
+        for end in self.word_ends.iter() {
+            require(start <= end && end <= self.words.len() as u64, "the words are cut in the wrong places")?;
+            words.push(&self.words[start as usize..end as usize]);
+            start = end;
+        }
+        require(start == self.words.len() as u64, "there is text behind the last word")?;
+        require(words.is_sorted_by(|a, b| a < b), "the words are not in order")?;
+        let totals = self.word_totals();
+        let mean = totals.iter().sum::<u64>() / (totals.len() as u64).max(1);
+        let mut table = FormTable::with_capacity(words.len());
+        for early in [true, false] {
+            for (node, word) in words.iter().enumerate().filter(|&(node, _)| (totals[node] > mean) == early) {
+                table.find_or_insert(&Key::of(word), || word, Role::Term, || node as u32);
+            }
+        }
+        Ok(table)
+    }
+
+    /// How often each word occurs by itself, of arrays that were checked.
+    fn word_totals(&self) -> Vec<u64> {
+        let words = self.word_ends.len();
+        let terms = self.terms.partition_point(|&node| (node as usize) < words);
+        let mut totals = vec![0; words];
+        let mut start = 0;
+        for end in self.class_ends.iter() {
+            let cells = &self.term[start..end as usize];
+            for i in start..start + cells.partition_point(|&term| (term as usize) < terms) {
+                totals[self.terms[self.term[i] as usize] as usize] += self.occurrences.get(i);
+            }
+            start = end as usize;
+        }
+        totals
+    }
+
+    fn check(&self, nodes: u32) -> Result<(), Damaged> {
+        require(self.terms.is_sorted_by(|a, b| a < b), "the terms are not in order")?;
+        require(
+            self.terms.last().is_none_or(|&last| last < nodes),
+            "a term is not among the words and n-grams",
+        )?;
+        let cells = self.term.len();
+        let columns = [self.documents, self.occurrences, self.shares_whole, self.shares_part];
+        require(
+            columns.iter().all(|column| column.len() == cells),
+            "the columns of counts differ in length",
+        )?;
+        require(self.class_ends.len() == self.class_documents.len(), "the classes differ in number")?;
+        require(self.class_ends.last() == cells as u64, "there are counts outside the classes")?;
+        let mut start = 0;
+        for (end, documents) in self.class_ends.iter().zip(self.class_documents.iter()) {
+            require(start as u64 <= end && end <= cells as u64, "the classes are not in order")?;
+            require(documents <= u64::from(u32::MAX), "a class has too many documents")?;
+            self.check_class(start..end as usize, documents)?;
+            start = end as usize;
+        }
+        let mut seen = vec![false; self.terms.len()];
+        self.term.iter().for_each(|&term| seen[term as usize] = true);
+        require(seen.into_iter().all(|seen| seen), "a term has no counts")
+    }
+
+    fn check_class(&self, range: Range<usize>, documents: u64) -> Result<(), Damaged> {
+        let terms = &self.term[range.clone()];
+        require(terms.is_sorted_by(|a, b| a < b), "the counts of a class are not in order")?;
+        require(terms.last().is_none_or(|&last| (last as usize) < self.terms.len()), "a count has no term")?;
+        let possible = range.into_iter().all(|i| {
+            let (here, occurrences) = (self.documents.get(i), self.occurrences.get(i));
+            let (whole, part) = (self.shares_whole.get(i), self.shares_part.get(i));
+            let counted = here > 0 && here <= documents.min(occurrences) && occurrences < MOST_OCCURRENCES;
+            counted && whole | part > 0 && whole <= documents
+        });
+        require(possible, "a count is impossible")
+    }
+
+    /// The documents and the cells of each class, of arrays that were checked.
+    pub fn classes(&self) -> Vec<ClassCounts> {
+        let mut start = 0;
+        let ends = self.class_ends.iter().zip(self.class_documents.iter());
+        ends.map(|(end, documents)| {
+            let cells = collected((start..end as usize).map(|i| self.cell(i)));
+            start = end as usize;
+            ClassCounts::new(documents, cells)
+        })
+        .collect()
+    }
+
+    fn cell(&self, i: usize) -> Cell {
+        Cell {
+            term: self.terms[self.term[i] as usize],
+            documents: self.documents.get(i) as u32,
+            occurrences: self.occurrences.get(i),
+            shares: u128::from(self.shares_whole.get(i)) << 64 | u128::from(self.shares_part.get(i)),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Documents left out of the counts, and weights earned on them.
+
+pub mod features;
+pub mod lanes;
+pub mod leave_one_out;
+pub mod leave_one_out_events;
+pub mod loss;
+pub mod product;
+pub mod scorer;
