@@ -1,5 +1,6 @@
 //! Terms and their numbers: byte strings, pairs, and the surface forms that stand for them.
 
+pub mod bag;
 pub mod form_table;
 pub mod lookup;
 pub mod numbering;

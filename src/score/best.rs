@@ -23,17 +23,17 @@ impl Scorer {
         threads: usize,
     ) -> Result<Vec<u32>, TallyError> {
         for_each_document(documents, 1, threads, |order, best| {
-            self.read(context, documents, order, best, |reader, seen, best| match &self.weights {
+            self.read(context, documents, order, best, |reader, bag, best| match &self.weights {
                 Weights::Dense(weights) => {
                     let mut rows = vec![0.0; best.len() * self.classes()];
-                    self.score_each(weights, reader, seen, &mut rows);
+                    self.score_each(weights, reader, bag, &mut rows);
                     best.iter_mut()
                         .zip(self.best_of_rows(&rows, prior))
                         .for_each(|(best, class)| *best = class);
                     Ok(())
                 }
                 Weights::Many(weights) => {
-                    let documents = self.documents(reader, best.len(), seen);
+                    let documents = self.documents(reader, best.len(), bag);
                     let together = (SUMS_TOGETHER / self.classes()).clamp(16, 512);
                     let mut both = documents.chunks(together).zip(best.chunks_mut(together));
                     both.try_for_each(|(documents, best)| self.best_together(weights, documents, prior, best))

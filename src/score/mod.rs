@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::analyze::reader::{Document, Reader};
 use crate::lexicon::Lexicon;
+use crate::lexicon::bag::Bag;
 use crate::lexicon::numbering::Frozen;
 use crate::memory::filled;
 use crate::score::exact_rows::Rows;
@@ -77,13 +78,13 @@ impl Scorer {
         threads: usize,
     ) -> Result<Vec<f64>, TallyError> {
         for_each_document(documents, self.classes(), threads, |order, scores| {
-            self.read(context, documents, order, scores, |reader, seen, rows| match &self.weights {
+            self.read(context, documents, order, scores, |reader, bag, rows| match &self.weights {
                 Weights::Dense(weights) => {
-                    self.score_each(weights, reader, seen, rows);
+                    self.score_each(weights, reader, bag, rows);
                     Ok(())
                 }
                 Weights::Many(weights) => {
-                    self.sum(weights, &self.documents(reader, rows.len() / self.classes(), seen), rows)
+                    self.sum(weights, &self.documents(reader, rows.len() / self.classes(), bag), rows)
                 }
             })
         })
@@ -96,12 +97,12 @@ impl Scorer {
         documents: &[Document],
         order: &[u32],
         numbers: &mut [T],
-        mut fill: impl FnMut(&Reader, &mut Seen, &mut [T]) -> Result<(), TallyError>,
+        mut fill: impl FnMut(&Reader, &mut Bag, &mut [T]) -> Result<(), TallyError>,
     ) -> Result<(), TallyError> {
         let of_each = numbers.len() / order.len().max(1);
         let mut reader = Reader::default();
         let mut numbering = Frozen::new(&self.lexicon, self.unseen.is_some() && self.value == Value::Binary);
-        let mut seen = Seen::default();
+        let mut bag = Bag::default();
         for range in ranges(documents, order, self.read_bytes(context)) {
             context.check()?;
             numbering.tidy();
@@ -110,7 +111,7 @@ impl Scorer {
             let batch: Vec<Document> = order.iter().map(|&document| documents[document as usize]).collect();
             let read = reader.read(&batch, context.analysis, context.normalizer, &mut numbering);
             read.map_err(|error| TallyError::Read(error.in_document_of(order)))?;
-            fill(&reader, &mut seen, numbers)?;
+            fill(&reader, &mut bag, numbers)?;
         }
         Ok(())
     }
@@ -119,17 +120,17 @@ impl Scorer {
         context.read_bytes() * if matches!(self.weights, Weights::Dense(_)) { 1 } else { 32 }
     }
 
-    pub fn score_each(&self, weights: &[f64], reader: &Reader, seen: &mut Seen, rows: &mut [f64]) {
+    pub fn score_each(&self, weights: &[f64], reader: &Reader, bag: &mut Bag, rows: &mut [f64]) {
         for (i, row) in rows.chunks_exact_mut(self.classes().max(1)).enumerate() {
-            let terms = self.valued(reader.terms(i), seen);
+            let terms = self.valued(reader.terms(i), bag);
             let unknown =
                 if row.len() == 2 { sum_of_two(weights, terms, row) } else { sum_dense(weights, terms, row) };
             self.finish(terms.len(), unknown, row);
         }
     }
 
-    pub fn documents(&self, reader: &Reader, count: usize, seen: &mut Seen) -> Vec<Vec<u32>> {
-        (0..count).map(|i| self.valued(reader.terms(i), seen).to_vec()).collect()
+    pub fn documents(&self, reader: &Reader, count: usize, bag: &mut Bag) -> Vec<Vec<u32>> {
+        (0..count).map(|i| self.valued(reader.terms(i), bag).to_vec()).collect()
     }
 
     pub fn sum(&self, weights: &Many, documents: &[Vec<u32>], rows: &mut [f64]) -> Result<(), TallyError> {
@@ -141,8 +142,8 @@ impl Scorer {
     }
 
     /// The terms that count: each once, if the value is binary.
-    fn valued<'a>(&self, terms: &'a [u32], seen: &'a mut Seen) -> &'a [u32] {
-        if self.value == Value::Binary { seen.distinct(terms) } else { terms }
+    fn valued<'a>(&self, terms: &'a [u32], bag: &'a mut Bag) -> &'a [u32] {
+        if self.value == Value::Binary { bag.distinct(terms) } else { terms }
     }
 
     /// Make scores of sums over so many terms, of which some are unknown.
@@ -205,36 +206,4 @@ fn sum_of_two(weights: &[f64], terms: &[u32], row: &mut [f64]) -> usize {
     row[0] += first;
     row[1] += second;
     unknown
-}
-
-/// The distinct terms of a document, in the order in which they first occur.
-#[derive(Default)]
-pub struct Seen {
-    table: Vec<(u32, u32)>,
-    stamp: u32,
-    distinct: Vec<u32>,
-}
-
-impl Seen {
-    fn distinct(&mut self, terms: &[u32]) -> &[u32] {
-        let size = (terms.len() * 2 + 1).next_power_of_two();
-        if self.table.len() < size || self.stamp == u32::MAX {
-            self.table = vec![(0, 0); size.max(self.table.len())];
-            self.stamp = 0;
-        }
-        self.stamp += 1;
-        self.distinct.clear();
-        let mask = self.table.len() - 1;
-        for &term in terms {
-            let mut at = (term.wrapping_mul(0x9E37_79B1) >> 7) as usize & mask;
-            while self.table[at].0 == self.stamp && self.table[at].1 != term {
-                at = (at + 1) & mask;
-            }
-            if self.table[at].0 != self.stamp {
-                self.table[at] = (self.stamp, term);
-                self.distinct.push(term);
-            }
-        }
-        &self.distinct
-    }
 }

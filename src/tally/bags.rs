@@ -6,54 +6,9 @@ use std::ops::Range;
 
 use crate::analyze::reader::{Document, Reader};
 use crate::lexicon::Lexicon;
+use crate::lexicon::bag::{Bag, NONE};
 use crate::lexicon::numbering::Frozen;
 use crate::threads::{in_threads, ranges, split};
-
-/// A node that is none of the chosen terms.
-pub const NONE: u32 = u32::MAX;
-
-/// The distinct terms of one document, in the order in which they first occur, with their counts.
-#[derive(Default)]
-pub struct Bag {
-    table: Vec<(u32, u32)>,
-    stamp: u32,
-    pub terms: Vec<(u32, u32)>,
-}
-
-impl Bag {
-    /// Take the terms of the next document; `place` gives each node's term.
-    pub fn fill(&mut self, nodes: &[u32], place: &[u32]) {
-        let size = (nodes.len() * 2 + 1).next_power_of_two();
-        if self.table.len() < size || self.stamp == u32::MAX {
-            self.table = vec![(0, 0); size.max(self.table.len())];
-            self.stamp = 0;
-        }
-        self.stamp += 1;
-        self.terms.clear();
-        let mask = self.table.len() - 1;
-        for &node in nodes {
-            let term = place.get(node as usize).copied().unwrap_or(NONE);
-            if term == NONE {
-                continue;
-            }
-            let mut at = (term.wrapping_mul(0x9E37_79B1) >> 7) as usize & mask;
-            loop {
-                let (stamp, position) = self.table[at];
-                if stamp != self.stamp {
-                    self.table[at] = (self.stamp, self.terms.len() as u32);
-                    self.terms.push((term, 1));
-                    break;
-                }
-                let (known, times) = &mut self.terms[position as usize];
-                if *known == term {
-                    *times += 1;
-                    break;
-                }
-                at = (at + 1) & mask;
-            }
-        }
-    }
-}
 
 /// Visit the documents that `order` names as bags, with their lengths in tokens.
 pub fn for_each_bag(
@@ -116,8 +71,8 @@ impl Rows {
     ) -> Result<Self, TallyError> {
         let mut rows = Self::default();
         for_each_bag(context, terms, documents, order, |bag, length| {
-            rows.terms.extend(bag.terms.iter().map(|&(term, _)| term));
-            rows.times.extend(bag.terms.iter().map(|&(_, times)| times));
+            rows.terms.extend(&bag.terms);
+            rows.times.extend(&bag.times);
             rows.ends.push(rows.terms.len());
             rows.lengths.push(length as u32);
         })?;

@@ -15,7 +15,7 @@ use crate::analyze::reader::{Document, Reader};
 use crate::lexicon::Lexicon;
 use crate::lexicon::form_table::Key;
 use crate::tally::cells::{ClassCounts, Counter, Delta};
-use crate::threads::{ranges, split};
+use crate::threads::{in_threads, ranges, split};
 
 /// One thread's share of the work: its own lexicon and counts, which are merged when somebody looks.
 #[derive(Default)]
@@ -119,21 +119,9 @@ impl Tally {
         if self.shards.len() < parts.len().max(1) {
             self.shards.resize_with(parts.len().max(1), Shard::default);
         }
-        let deltas = std::thread::scope(|scope| {
-            let mut work = self.shards.iter_mut().zip(&parts);
-            let first = work.next();
-            let others: Vec<_> = work
-                .map(|(shard, part)| scope.spawn(|| shard.count(context, documents, classes, part)))
-                .collect();
-            let mut deltas: Vec<_> = first
-                .map(|(shard, part)| shard.count(context, documents, classes, part))
-                .into_iter()
-                .collect();
-            deltas.extend(
-                others.into_iter().map(|thread| thread.join().unwrap_or(Err(TallyError::Interrupted))),
-            );
-            deltas.into_iter().collect::<Result<Vec<_>, _>>()
-        })?;
+        let work = |(shard, part): (&mut Shard, &&[u32])| shard.count(context, documents, classes, part);
+        let deltas = in_threads(self.shards.iter_mut().zip(&parts), work);
+        let deltas = deltas.into_iter().collect::<Result<Vec<_>, _>>()?;
         for (shard, deltas) in self.shards.iter_mut().zip(deltas) {
             shard.apply(deltas);
         }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::tally::bags::{NONE, Rows};
+use crate::lexicon::bag::NONE;
+use crate::tally::bags::Rows;
 use crate::threads::{in_order, in_threads};
 
 /// One view of the documents: rows, the number of each of their terms here, and the counts of those terms.

@@ -5,9 +5,10 @@ use crate::analyze::reader::Document;
 use crate::context::Context;
 use crate::errors::TallyError;
 use crate::lexicon::Lexicon;
+use crate::lexicon::bag::Bag;
 use crate::memory::{filled, prefetch};
 use crate::score::linear::for_each_cell;
-use crate::tally::bags::{Bag, for_each_bag};
+use crate::tally::bags::for_each_bag;
 use crate::threads::for_each_document;
 use crate::tune::product::Product;
 
@@ -156,18 +157,16 @@ impl LeaveOneOut {
 
     /// Ask for the cells of a document's terms, all at once: what follows would wait for one after the other.
     fn prefetch(&self, bag: &Bag) {
-        bag.terms.iter().for_each(|&(term, _)| prefetch(&self.terms, term as usize));
-        bag.terms
-            .iter()
-            .for_each(|&(term, _)| prefetch(&self.cells, self.terms[term as usize].start as usize));
+        bag.terms.iter().for_each(|&term| prefetch(&self.terms, term as usize));
+        bag.terms.iter().for_each(|&term| prefetch(&self.cells, self.terms[term as usize].start as usize));
     }
 
     /// Whether a document can be among those that were counted.
     fn can_leave(&self, bag: &Bag, length: usize, label: usize) -> bool {
-        let known: usize = bag.terms.iter().map(|&(_, times)| times as usize).sum();
+        let known: usize = bag.times.iter().map(|&times| times as usize).sum();
         (known == length || !self.facts.all_terms)
             && self.facts.class_documents[label] >= 1.0
-            && bag.terms.iter().all(|&(term, _)| self.cell(term, label).is_some())
+            && bag.terms.iter().all(|&term| self.cell(term, label).is_some())
     }
 
     fn fill(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
@@ -198,7 +197,7 @@ impl LeaveOneOut {
         let alpha = self.facts.alpha;
         let (mut known, mut lost, mut unknown, mut vanished) = (0.0, 0.0, 0.0, 0usize);
         let mut own = 0.0;
-        for &(term, times) in &bag.terms {
+        for (term, times) in bag.pairs() {
             let (value, added) = self.worth(times, left);
             lost += added;
             if self.holders(term) <= 1 {
@@ -231,8 +230,7 @@ impl LeaveOneOut {
 
     /// Without smoothing a class that lacks one of the terms is impossible.
     fn rule_out(&self, bag: &Bag, row: &mut [f64]) {
-        let known: Vec<u32> =
-            bag.terms.iter().map(|&(term, _)| term).filter(|&term| self.holders(term) > 1).collect();
+        let known: Vec<u32> = bag.terms.iter().copied().filter(|&term| self.holders(term) > 1).collect();
         let mut found = vec![0; row.len()];
         for &term in &known {
             self.cells(term).iter().for_each(|cell| found[cell.class as usize] += 1);

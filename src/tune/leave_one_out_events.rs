@@ -1,7 +1,7 @@
 //! Leaving one document out of the event models in which it changes every cell of its terms: complement, whatever
 //! has an idf, and Bernoulli's.
 
-use crate::tally::bags::Bag;
+use crate::lexicon::bag::Bag;
 use crate::tune::leave_one_out::{Event, Frequency, LeaveOneOut, Left};
 use crate::tune::product::Product;
 
@@ -36,11 +36,11 @@ impl LeaveOneOut {
         let (classes, alpha) = (self.facts.classes, self.facts.alpha);
         let totals = self.totals_without(bag, left);
         let all: f64 = totals.iter().sum();
-        let vanished = bag.terms.iter().filter(|&&(term, _)| self.holders(term) <= 1).count();
+        let vanished = bag.terms.iter().filter(|&&term| self.holders(term) <= 1).count();
         let smoothing = alpha * (self.facts.terms - vanished) as f64;
         let mut weight = 0.0;
         let mut masses = vec![0.0; classes];
-        for &(term, times) in &bag.terms {
+        for (term, times) in bag.pairs() {
             let (value, added) = self.worth(times, left);
             if self.holders(term) <= 1 {
                 if self.smooth(vanished) {
@@ -110,7 +110,7 @@ impl LeaveOneOut {
     fn totals_without(&self, bag: &Bag, left: &Left) -> Vec<f64> {
         let mut totals = self.totals.clone();
         if self.facts.frequency != Frequency::TfIdf {
-            let lost = bag.terms.iter().map(|&(_, times)| self.worth(times, left).1);
+            let lost = bag.times.iter().map(|&times| self.worth(times, left).1);
             totals[left.label] -= lost.sum::<f64>();
             return totals;
         }
@@ -119,7 +119,7 @@ impl LeaveOneOut {
             *total = *total * others - idf_total;
         }
         let mut masses = vec![0.0; self.facts.classes];
-        for &(term, times) in &bag.terms {
+        for (term, times) in bag.pairs() {
             let before = others - f64::from(self.holders(term)).ln();
             for cell in self.cells(term) {
                 totals[cell.class as usize] -= cell.mass * before;
@@ -135,14 +135,14 @@ impl LeaveOneOut {
 
     pub(crate) fn fill_bernoulli(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
         let alpha = self.facts.alpha;
-        let vanished = bag.terms.iter().filter(|&&(term, _)| self.holders(term) <= 1).count();
+        let vanished = bag.terms.iter().filter(|&&term| self.holders(term) <= 1).count();
         let kept = (self.facts.terms - vanished) as f64;
         let left_in =
             |class: usize| self.facts.class_documents[class] - f64::from(u8::from(class == left.label));
         let mut products = self.absent.clone();
         products[left.label] = self.absent_one_less[left.label];
         let mut documents = vec![0.0; row.len()];
-        for &(term, _) in &bag.terms {
+        for &term in &bag.terms {
             documents.fill(0.0);
             self.cells(term)
                 .iter()

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::analyze::reader::Document;
 use crate::lexicon::Lexicon;
-use crate::tally::bags::{Bag, for_each_bag};
+use crate::lexicon::bag::Bag;
+use crate::tally::bags::for_each_bag;
 use crate::threads::for_each_document;
 use crate::tune::features::damped;
 
@@ -39,7 +40,7 @@ impl Tuned {
 
     fn sum(&self, bag: &Bag, row: &mut [f64]) {
         let mut squares = 0.0;
-        for &(term, times) in &bag.terms {
+        for (term, times) in bag.pairs() {
             let value = damped(times);
             squares += value * value;
             let weights = &self.weights[term as usize * self.classes..][..self.classes];

@@ -1,0 +1,113 @@
+//! The distinct terms of one document, with their counts. Hashed with the secrets of the process: terms of a loaded
+//! model are numbered by rank, so whoever knows the vocabulary could otherwise choose terms that collide.
+
+use crate::lexicon::form_table::{Seed, fold};
+
+/// A node that is none of the chosen terms.
+pub const NONE: u32 = u32::MAX;
+
+/// Distinct terms in the order in which they first occur, and how often each does.
+pub struct Bag {
+    /// Where in `terms` a term stands; an entry counts only if its stamp is the current one.
+    table: Vec<(u32, u32)>,
+    stamp: u32,
+    seed: Seed,
+    pub terms: Vec<u32>,
+    pub times: Vec<u32>,
+}
+
+impl Default for Bag {
+    fn default() -> Self {
+        Self { table: Vec::new(), stamp: 0, seed: Seed::get(), terms: Vec::new(), times: Vec::new() }
+    }
+}
+
+impl Bag {
+    /// Take the nodes of the next document as the terms that they are; `place` gives each node's term.
+    pub fn fill(&mut self, nodes: &[u32], place: &[u32]) {
+        self.start(nodes.len());
+        for &node in nodes {
+            let term = place.get(node as usize).copied().unwrap_or(NONE);
+            if term != NONE {
+                self.count(term);
+            }
+        }
+    }
+
+    /// The distinct terms of the next document.
+    pub fn distinct(&mut self, terms: &[u32]) -> &[u32] {
+        self.start(terms.len());
+        terms.iter().for_each(|&term| self.count(term));
+        &self.terms
+    }
+
+    /// Each term with how often it occurs.
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.terms.iter().copied().zip(self.times.iter().copied())
+    }
+
+    /// Make room for a document of so many terms.
+    fn start(&mut self, most: usize) {
+        let size = (most * 2 + 1).next_power_of_two();
+        if self.table.len() < size || self.stamp == u32::MAX {
+            self.table = vec![(0, 0); size.max(self.table.len())];
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.terms.clear();
+        self.times.clear();
+    }
+
+    #[inline(always)]
+    fn count(&mut self, term: u32) {
+        let mask = self.table.len() - 1;
+        let mut at = fold(u64::from(term) ^ self.seed.0, self.seed.1) as usize & mask;
+        loop {
+            let (stamp, position) = self.table[at];
+            if stamp != self.stamp {
+                self.table[at] = (self.stamp, self.terms.len() as u32);
+                self.terms.push(term);
+                self.times.push(1);
+                return;
+            }
+            if self.terms[position as usize] == term {
+                self.times[position as usize] += 1;
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_bag_has_each_term_once_in_order_with_its_count(
+            documents in prop::collection::vec(prop::collection::vec(0u32..40, 0..60), 1..8),
+        ) {
+            let place: Vec<u32> = (0..30).map(|node| if node % 5 == 0 { NONE } else { node / 2 }).collect();
+            let mut bag = Bag::default();
+            for nodes in &documents {
+                let terms: Vec<u32> = nodes
+                    .iter()
+                    .filter_map(|&node| place.get(node as usize).copied().filter(|&term| term != NONE))
+                    .collect();
+                let mut expected: Vec<(u32, u32)> = Vec::new();
+                for &term in &terms {
+                    match expected.iter_mut().find(|(known, _)| *known == term) {
+                        Some((_, times)) => *times += 1,
+                        None => expected.push((term, 1)),
+                    }
+                }
+                bag.fill(nodes, &place);
+                prop_assert_eq!(bag.pairs().collect::<Vec<_>>(), expected.clone());
+                let distinct: Vec<u32> = expected.iter().map(|&(term, _)| term).collect();
+                prop_assert_eq!(bag.distinct(&terms), &distinct[..]);
+            }
+        }
+    }
+}
