@@ -159,32 +159,3 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Arrays]]:
     except IsADirectoryError:
         raise ModelFileError(f"{path} is a folder, not a model.") from None
     return unpack(data, str(path))
-
-
-def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file completely or not at all: beside it first, then in its place."""
-    import tempfile  # takes a while, and a model that answers does not write
-
-    target = os.path.realpath(path)
-    folder, base = os.path.split(target)
-    handle, name = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(target))
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _mode(target: str) -> int:
-    """The permissions that the file has, or that a new one would get."""
-    if os.path.exists(target):
-        return os.stat(target).st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

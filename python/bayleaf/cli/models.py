@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -42,16 +44,22 @@ def save(model: Model, path: str) -> int:
 
 def write_file(path: str, data: bytes) -> int:
     """Write a file completely or not at all; gives its size in bytes."""
-    from pathlib import Path
+    with replacing(path) as file:
+        file.write(data)
+    return len(data)
 
-    from bayleaf.storage import write
+
+@contextmanager
+def replacing(path: str) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes the place of `path` if nothing goes wrong."""
+    from bayleaf import atomic
 
     try:
-        write(Path(path), data)
+        with atomic.replacing(path) as file:
+            yield file
     except OSError as error:
         kept = " The file is as it was before." if os.path.exists(path) else ""
         raise click.ClickException(f"{path} could not be written: {error.strerror or error}.{kept}") from None
-    return len(data)
 
 
 def labels_for(model: Model, labels: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -41,7 +41,7 @@ def export_command(model_file: str, output: str) -> None:
       bayleaf export spam.bayleaf -o spam.parquet
       bayleaf export spam.bayleaf | head -5
     """
-    from bayleaf.cli.models import check_target, check_text, load
+    from bayleaf.cli.models import check_target, check_text, load, replacing
     from bayleaf.exchange import rows
 
     to_file = output != "-"
@@ -54,25 +54,12 @@ def export_command(model_file: str, output: str) -> None:
         return
     check_target(output)
     write = _write_parquet if output.endswith(_PARQUET) else _write_csv_file
-    _beside(output, lambda path: write(rows(model), path))
+    with replacing(output) as file:
+        write(rows(model), file)
 
 
-def _beside(output: str, write: Any) -> None:
-    """Write a file completely or not at all."""
-    waiting = f"{output}.{os.getpid()}.part"
-    try:
-        write(waiting)
-        os.replace(waiting, output)
-    except OSError as error:
-        raise click.ClickException(f"{output} could not be written: {error.strerror or error}.") from None
-    finally:
-        if os.path.exists(waiting):
-            os.unlink(waiting)
-
-
-def _write_csv_file(table: Iterable[tuple[Any, ...]], path: str) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        _write_csv(table, file)
+def _write_csv_file(table: Iterable[tuple[Any, ...]], file: IO[bytes]) -> None:
+    _write_csv(table, codecs.getwriter("utf-8")(file))
 
 
 def _write_csv(table: Iterable[tuple[Any, ...]], file: Any) -> None:
@@ -83,13 +70,13 @@ def _write_csv(table: Iterable[tuple[Any, ...]], file: Any) -> None:
     writer.writerows(table)
 
 
-def _write_parquet(table: Iterator[tuple[Any, ...]], path: str) -> None:
+def _write_parquet(table: Iterator[tuple[Any, ...]], file: IO[bytes]) -> None:
     from bayleaf.exchange import COLUMNS
 
     arrow, parquet = _arrow()
     kinds = [arrow.int32(), arrow.string(), arrow.string(), *[arrow.int64()] * 5]
     schema = arrow.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         while chunk := list(islice(table, CHUNK)):
             columns = [
                 arrow.array(column, kind)
