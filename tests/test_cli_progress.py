@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from bayleaf.cli import reading
 from bayleaf.cli.ahead import ahead
+from bayleaf.cli.progress import ProgressLine
 from bayleaf.cli.train import held_out
 from bayleaf.corpus import Slices
 from bayleaf.labels import Labels
@@ -23,27 +25,26 @@ class Terminal(io.StringIO):
         return True
 
 
-class HalfRead:
-    """Something of which 30 of 120 MB have been read."""
-
-    bytes_read = 30_000_000
-    total_bytes: int | None = 120_000_000
+def shown(seconds: float, total: int | None = 120_000_000) -> str:
+    """The line after 30 MB have been read."""
+    corpus = SimpleNamespace(bytes_read=30_000_000, total_bytes=total)
+    return reading.progress(corpus, seconds)  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr("bayleaf.cli.reading.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("bayleaf.cli.progress.time.monotonic", lambda: now[0])
     monkeypatch.setenv("TERM", "xterm")
     return now
 
 
 def test_nothing_is_shown_in_the_first_second(clock: list[float]) -> None:
     out = io.StringIO()
-    progress = reading.Progress(HalfRead(), out)  # type: ignore[arg-type]
+    line = ProgressLine(out=out)
     clock[0] += 0.9
-    progress.show()
-    progress.end()
+    line.show(shown)
+    line.end()
     assert out.getvalue() == ""
 
 
@@ -51,24 +52,32 @@ def test_lines_with_bytes_rate_and_time_left_come_now_and_then_where_there_is_no
     clock: list[float],
 ) -> None:
     out = io.StringIO()
-    progress = reading.Progress(HalfRead(), out)  # type: ignore[arg-type]
+    line = ProgressLine(out=out)
     for _ in range(8):
         clock[0] += 1.0
-        progress.show()
-    progress.end()
+        line.show(shown)
+    line.end()
     assert out.getvalue() == (
         "30.0 MB of 120 MB, 30.0 MB/s, 25%, 3 s left\n30.0 MB of 120 MB, 5.0 MB/s, 25%, 18 s left\n"
     )
 
 
+def test_a_quiet_line_says_nothing(clock: list[float]) -> None:
+    out = Terminal()
+    line = ProgressLine(quiet=True, out=out)
+    clock[0] += 9.0
+    line.show(shown)
+    line.end()
+    assert out.getvalue() == ""
+
+
 def test_in_a_terminal_one_line_changes_and_is_cleared_in_the_end(clock: list[float]) -> None:
-    out, corpus = Terminal(), HalfRead()
-    corpus.total_bytes = None
-    progress = reading.Progress(corpus, out)  # type: ignore[arg-type]
+    out = Terminal()
+    line = ProgressLine(out=out)
     clock[0] += 2.0
-    progress.show()
+    line.show(lambda seconds: shown(seconds, total=None))
     assert out.getvalue().strip() == "30.0 MB, 15.0 MB/s"
-    progress.end()
+    line.end()
     assert "\n" not in out.getvalue()
     assert out.getvalue().endswith("\r")
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayleaf.cli.ahead import ahead
+from bayleaf.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
     from bayleaf.corpus import Batch, Corpus
@@ -71,15 +70,13 @@ class Reading:
 
     def batches(self, corpus: Corpus) -> Iterator[Batch]:
         """The batches of a corpus, with progress, and in the end what was left out."""
-        progress = None if self.quiet else Progress(corpus)
+        line = ProgressLine(self.quiet)
         try:
             for batch in ahead(corpus) if _on_disk(corpus) else corpus:
                 yield batch
-                if progress:
-                    progress.show()
+                line.show(partial(progress, corpus))
         finally:
-            if progress:
-                progress.end()
+            line.end()
         if corpus.skipped:
             rows = counted(corpus.skipped, "row was", "rows were")
             self.remark(f"{rows} left out: undecodable, malformed or without a class.")
@@ -100,46 +97,15 @@ def _guess(corpus: Corpus, inputs: Sequence[str]) -> str:
     return f"Reading {name}{more} as {corpus.format}: {found}."
 
 
-class Progress:
-    """Bytes done, rate and time left: one line that changes in a terminal, a line now and then elsewhere.
-
-    Nothing is shown in the first second.
-    """
-
-    def __init__(self, corpus: Corpus, out: IO[str] | None = None) -> None:
-        self._corpus = corpus
-        self._out = out or sys.stderr
-        self._terminal = self._out.isatty() and os.environ.get("TERM") != "dumb"
-        self._started = time.monotonic()
-        self._next = self._started + 1
-        self._pause = 0.1 if self._terminal else 5.0
-        self._shown = False
-
-    def show(self) -> None:
-        """Write a line if it is time to."""
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + self._pause
-        self._shown = True
-        line = self._line(now - self._started)
-        self._out.write(f"\r{line:<72}" if self._terminal else f"{line}\n")
-        self._out.flush()
-
-    def _line(self, seconds: float) -> str:
-        done, total = self._corpus.bytes_read, self._corpus.total_bytes
-        rate = done / seconds
-        line = f"{size(done)} of {size(total)}" if total else size(done)
-        line += f", {size(rate)}/s"
-        if total and rate:
-            line += f", {min(done / total, 1):.0%}, {duration((total - done) / rate)} left"
-        return line
-
-    def end(self) -> None:
-        """Clear the line."""
-        if self._shown and self._terminal:
-            self._out.write("\r" + " " * 72 + "\r")
-            self._out.flush()
+def progress(corpus: Corpus, seconds: float) -> str:
+    """Bytes done, rate and time left."""
+    done, total = corpus.bytes_read, corpus.total_bytes
+    rate = done / seconds
+    line = f"{size(done)} of {size(total)}" if total else size(done)
+    line += f", {size(rate)}/s"
+    if total and rate:
+        line += f", {min(done / total, 1):.0%}, {duration((total - done) / rate)} left"
+    return line
 
 
 def size(count: float) -> str:

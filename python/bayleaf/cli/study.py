@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayleaf.cli import options
+from bayleaf.cli.progress import ProgressLine
 from bayleaf.cli.reading import Reading, finite
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def _studied(reading: Reading, inputs: tuple[str, ...], given: dict[str, Any]) -
         "events": "event", "weightings": "weighting", "ngrams": "ngrams", "stop_words": "stop_words",
         "normalizers": "normalizer", "alphas": "alpha",
     }  # fmt: skip
-    steps = Steps(reading.quiet)
+    line = ProgressLine(reading.quiet)
     with refusing():
         try:
             return study(
@@ -119,10 +118,10 @@ def _studied(reading: Reading, inputs: tuple[str, ...], given: dict[str, Any]) -
                 curve=given["curve"],
                 seed=given["seed"],
                 threads=reading.threads,
-                progress=steps.show,
+                progress=lambda done, total: line.show(lambda _: f"{done} of {total} combinations"),
             )
         finally:
-            steps.end()
+            line.end()
 
 
 def _documents(reading: Reading, inputs: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -148,29 +147,3 @@ def _write(
         if path:
             write_file(path, make().encode("utf-8", "replace"))
             reading.remark(f"Wrote {path}.")
-
-
-class Steps:
-    """How many combinations are done: one line that changes in a terminal, a line now and then elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet, self._out, self._shown = quiet, sys.stderr, False
-        self._terminal = self._out.isatty() and os.environ.get("TERM") != "dumb"
-        self._next = time.monotonic() + 1
-
-    def show(self, done: int, total: int) -> None:
-        """Write a line if it is time to."""
-        now = time.monotonic()
-        if self._quiet or now < self._next:
-            return
-        self._next = now + (0.1 if self._terminal else 5.0)
-        self._shown = True
-        line = f"{done} of {total} combinations"
-        self._out.write(f"\r{line:<72}" if self._terminal else f"{line}\n")
-        self._out.flush()
-
-    def end(self) -> None:
-        """Clear the line."""
-        if self._shown and self._terminal:
-            self._out.write("\r" + " " * 72 + "\r")
-            self._out.flush()

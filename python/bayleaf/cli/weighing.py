@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.cli.progress import ProgressLine
 from bayleaf.cli.reading import Reading, size
 
 if TYPE_CHECKING:
@@ -65,45 +63,24 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
     if kept is None:
         return
     if not kept.whole:
-        model.drop_judgement()
+        model.drop_judgment()
         reading.remark(
             f"The documents are more than {size(MOST_BYTES)}, so they were counted and not weighed. With "
             "--tuning terms they are kept in memory and weighed all the same."
         )
     elif level != "auto" or model.worth_tuning:
-        steps = Steps(reading.quiet)
+        line = ProgressLine(reading.quiet)
         try:
-            model.tune(kept.texts, kept.labels, level, steps.show)
+            model.tune(
+                kept.texts,
+                kept.labels,
+                level,
+                lambda step: line.show(lambda _: f"Weighing the evidence: {step}"),
+            )
         finally:
-            steps.end()
+            line.end()
     else:
-        model.drop_judgement()
-
-
-class Steps:
-    """What is being done now: a line that changes in a terminal, a line now and then elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._quiet, self._shown = quiet, False
-        self._next = time.monotonic() + (1 if self._terminal else 5)
-
-    def show(self, step: str) -> None:
-        """Name the step that begins."""
-        now = time.monotonic()
-        if self._quiet or now < self._next:
-            return
-        self._shown = True
-        self._next = now + (0.1 if self._terminal else 5)
-        line = f"Weighing the evidence: {step}"
-        sys.stderr.write(f"\r{line:<72}" if self._terminal else f"{line}\n")
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        """Clear the line."""
-        if self._shown and self._terminal:
-            sys.stderr.write("\r" + " " * 72 + "\r")
-            sys.stderr.flush()
+        model.drop_judgment()
 
 
 NAMES = {
@@ -115,14 +92,14 @@ NAMES = {
 
 def named(model: Model) -> str:
     """How the evidence is weighed, in words; nothing for the textbook."""
-    if model.judgement is None:
+    if model.judgment is None:
         return ""
-    return NAMES[model.judgement.level] + (", stale" if model.stale else "")
+    return NAMES[model.judgment.level] + (", stale" if model.stale else "")
 
 
 def facts(model: Model) -> dict[str, Any] | None:
     """How the evidence is weighed, for machines."""
-    judged = model.judgement
+    judged = model.judgment
     if judged is None:
         return None
     penalty = judged.penalty if judged.penalty < float("inf") else None
