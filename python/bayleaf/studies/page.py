@@ -1,11 +1,12 @@
-"""A study as one page of HTML: nothing is fetched, nothing runs, light or dark, as narrow as a phone."""
+"""A study as one page of HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from bayleaf.html_page import document, facts, figures, table
 from bayleaf.studies import drawing
 from bayleaf.studies.comparing import LEVEL, Effect
 from bayleaf.studies.drawing import Curve, Mark
@@ -27,61 +28,25 @@ FACTOR_NAMES = {
 PERCENT = frozenset({"accuracy", "blocked", "caught"})
 """The measures that are shown in percent."""
 
-STYLE = """
-:root{color-scheme:light dark;--ink:#1d2326;--soft:#5d676c;--rule:#d9dee0;--paper:#fff;--card:#f5f7f7;
---good:#1b7837;--other:#8a9499;--l0:#1b7837;--l1:#9a4fa8;--l2:#2f74b5;--l3:#b5543b}
-@media(prefers-color-scheme:dark){:root{--ink:#e4e9eb;--soft:#9aa5aa;--rule:#353d41;--paper:#15191b;
---card:#1e2427;--good:#5fc27e;--other:#7d888d;--l0:#5fc27e;--l1:#cf94da;--l2:#7db4e6;--l3:#e29a84}}
-*{box-sizing:border-box}
-body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem;color:var(--ink);
-background:var(--paper)}
-h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.15rem;margin:2rem 0 .3rem}p{margin:.3rem 0}
-.soft{color:var(--soft)}.facts{display:flex;flex-wrap:wrap;gap:.7rem;margin:1rem 0}
-.facts div{background:var(--card);border-radius:.5rem;padding:.4rem .9rem;font-size:.85rem}
-.facts b{display:block;font-size:1.25rem}
-.wide{overflow-x:auto;margin:.6rem 0}table{border-collapse:collapse;font-size:.85rem;white-space:nowrap}
-td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--rule)}
-td.name,th.name{text-align:left}tr.tie td:first-child{color:var(--good);font-weight:700}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,23rem),1fr));gap:1.5rem}
-figure{margin:0;min-width:0}figcaption{font-weight:600;margin-bottom:.3rem}
-svg{width:100%;max-width:32rem;height:auto;display:block;font:11px system-ui,sans-serif}
-svg text{fill:var(--ink)}svg .small{font-size:9.5px;fill:var(--soft)}.grid{stroke:var(--rule);fill:none}
-.axis{stroke:var(--soft);fill:none}.bar{stroke-width:2;fill:none}.thick{stroke-width:5;fill:none}
-circle.good{fill:var(--good)}circle.other{fill:var(--paper);stroke:var(--other);stroke-width:1.6}
-path.good{stroke:var(--good)}path.other{stroke:var(--other)}
-polyline{fill:none;stroke-width:2}.band{stroke:none;fill-opacity:.15}
-polyline.line0{stroke:var(--l0)}polygon.line0,svg text.line0{fill:var(--l0)}
-polyline.line1{stroke:var(--l1)}polygon.line1,svg text.line1{fill:var(--l1)}
-svg text.name{font-weight:600}
-"""
-
 
 def page(study: Study, title: str) -> str:
     """The whole page."""
     body = [
-        f"<h1>{escape(title)}</h1>",
         _facts(study),
         f"<p>{escape(verdict(study))}</p>",
-        f'<div class="plots">{_plots(study)}</div>',
+        _plots(study),
         "<h2>What each choice does, everything else being equal</h2>",
         _effects(study),
         f"<h2>All {len(study.results)} combinations</h2>",
         f'<p class="soft">{escape(legend(study))}</p>',
         _table(study, study.results),
     ]
-    return f"{_head(title)}<body><main>{''.join(body)}</main></body></html>\n"
+    return document(title, body)
 
 
 def notebook(study: Study) -> str:
     """The best combinations, for the cell of a notebook."""
     return f"<p>{escape(verdict(study))}</p>{_table(study, study.results[:10])}"
-
-
-def _head(title: str) -> str:
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}</style></head>'
-    )
 
 
 def verdict(study: Study) -> str:
@@ -116,7 +81,7 @@ def shown(measure: str, value: float) -> str:
 
 
 def _facts(study: Study) -> str:
-    facts = [
+    named = [
         ("documents", f"{study.n_documents:,}"),
         ("classes", f"{len(study.classes):,}"),
         ("combinations", f"{len(study.results):,}"),
@@ -125,7 +90,7 @@ def _facts(study: Study) -> str:
         ("seconds", f"{study.seconds:.2f}"),
         ("models a second", f"{study.models_per_second:,.0f}"),
     ]
-    return f'<div class="facts">{"".join(f"<div>{name}<b>{value}</b></div>" for name, value in facts)}</div>'
+    return facts(named)
 
 
 def _plots(study: Study) -> str:
@@ -140,7 +105,7 @@ def _plots(study: Study) -> str:
         names = "blocked, % of the others", f"caught, % of {study.positive}"
         about = "What is caught, and what is blocked for it"
         plots.append((about, drawing.scatter(_dots(study), names, about)))
-    return "".join(f"<figure><figcaption>{escape(said)}</figcaption>{plot}</figure>" for said, plot in plots)
+    return figures(plots)
 
 
 def _unit(measure: str) -> str:
@@ -222,7 +187,7 @@ def _effects(study: Study) -> str:
         ]
         for each in study.effects
     ]  # fmt: skip
-    return _html_table(heads, 3, [(row, False) for row in rows])
+    return table(heads, 3, [(row, False) for row in rows])
 
 
 def _table(study: Study, results: Sequence[Result]) -> str:
@@ -230,7 +195,7 @@ def _table(study: Study, results: Sequence[Result]) -> str:
     heads += ["p folds", "p answers", "train", "predict"]
     pairs = zip(results, study.comparisons, strict=False)
     rows = [(_cells(study, result, comparison), comparison.tie) for result, comparison in pairs]
-    return _html_table(heads, 6, rows)
+    return table(heads, 6, rows)
 
 
 def _cells(study: Study, result: Result, comparison: Comparison) -> list[str]:
@@ -244,17 +209,3 @@ def _cells(study: Study, result: Result, comparison: Comparison) -> list[str]:
         f"{result.counting + result.training:.3f} s",
         f"{result.predicting:.3f} s",
     ]
-
-
-def _html_table(heads: Sequence[str], names: int, rows: Iterable[tuple[Sequence[str], bool]]) -> str:
-    """A table whose first columns are names and whose others are numbers."""
-
-    def cells(tag: str, values: Sequence[str]) -> str:
-        kinds = [' class="name"' if number < names else "" for number in range(len(values))]
-        return "".join(
-            f"<{tag}{kind}>{escape(value)}</{tag}>" for kind, value in zip(kinds, values, strict=True)
-        )
-
-    opened = {True: '<tr class="tie">', False: "<tr>"}
-    body = "".join(f"{opened[tie]}{cells('td', row)}</tr>" for row, tie in rows)
-    return f'<div class="wide"><table><tr>{cells("th", heads)}</tr>{body}</table></div>'
