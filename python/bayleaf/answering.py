@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from bayleaf.explanation import Part
 from bayleaf.labels import as_array
-from bayleaf.model_views import NamedViews
+from bayleaf.model_views import NamedViews, has_no_prior
 from bayleaf.posterior import log_posterior, log_prior
 from bayleaf.text.counts import TextTally
 from bayleaf.text.scorers import TextScorer
 from bayleaf.text.views import TextView
-from bayleaf.tuning.judgment import Judgement
+from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.scorer import TunedScorer
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Scorer, Tally
@@ -27,7 +27,7 @@ class Settings(Protocol):
     alpha: float
     priors: Priors
     unseen: Unseen
-    judgement: Judgement | None
+    judgment: Judgment | None
 
     @property
     def classes(self) -> list[Label]:
@@ -47,7 +47,7 @@ class Compiled:
         self.labels = as_array(settings.classes)
         self.names = [name for name, _ in views]
         self.kinds = [f"{name}: {view.kind}" if name else view.kind for name, view in views]
-        judged = settings.judgement
+        judged = settings.judgment
         self.temperature = 1.0 if judged is None else judged.temperature
         self.scorers = _scorers(views, tallies, order, settings)
         self.log_prior = self.temperature * _log_prior(views, settings)
@@ -99,7 +99,7 @@ class Compiled:
 
 def _scorers(views: NamedViews, tallies: Sequence[Tally], order: Classes, settings: Settings) -> list[Scorer]:
     """The textbook's weights, or those that were earned."""
-    judged = settings.judgement
+    judged = settings.judgment
     if judged is None or not judged.views:
         both = zip(views, tallies, strict=True)
         return [view.compile(tally, order, settings.alpha, settings.unseen) for (_, view), tally in both]
@@ -111,14 +111,12 @@ def _scorers(views: NamedViews, tallies: Sequence[Tally], order: Classes, settin
 
 
 def _log_prior(views: NamedViews, settings: Settings) -> Floats:
-    """The prior; the complement model by itself has none unless one is given."""
-    if settings.priors == "empirical" and all(
-        getattr(view, "event", "") == "complement" for _, view in views
-    ):
-        return np.zeros(len(settings.classes))
+    """The prior, or the bias of each class that was earned."""
     documents = np.array(list(settings.class_documents.values()), np.float64)
+    if has_no_prior(views, settings.priors):
+        return np.zeros(len(documents))
     prior = log_prior(settings.priors, settings.classes, documents)
-    judged = settings.judgement
+    judged = settings.judgment
     if judged is None or not judged.views:
         return prior
     biases = judged.biases(settings.class_documents)

@@ -11,6 +11,7 @@ import numpy as np
 from bayleaf.columns import as_list, is_missing, is_numeric, length_of
 from bayleaf.table.views import Bins, Category, CountsView, Flag, Kernel, Normal, category, counts, normal
 from bayleaf.text.views import Bytes, Chars, TextView, View, Words, bytes_, chars, words
+from bayleaf.types import Priors
 
 Views = View | Sequence[View] | Mapping[str, View | Sequence[View]]
 NamedViews = Sequence[tuple[str, View]]
@@ -113,6 +114,11 @@ def column_names(X: Any) -> list[Any]:
             f"The views name columns, so X must be a table with named columns, got {type(X).__name__}."
         )
     return list(names)
+
+
+def has_no_prior(views: NamedViews, priors: Priors) -> bool:
+    """Whether the prior is left out: the complement model by itself has none unless one is given."""
+    return priors == "empirical" and all(getattr(view, "event", "") == "complement" for _, view in views)
 
 
 def needs_normalizer(settings: Mapping[str, Any]) -> bool:

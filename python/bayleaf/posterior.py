@@ -99,23 +99,58 @@ def log_prior(priors: Priors, labels: Sequence[Any], class_documents: Floats) ->
     return logs
 
 
-def log_evidence(joint: Floats) -> Floats:
-    """How probable each document is, whatever its class."""
-    highest = joint.max(axis=1, keepdims=True)
+def log_shares(logs: Floats | float, totals: Floats, out: Floats | None = None) -> Floats:
+    """The multinomial weight, log (count + alpha) / (total + alpha size), of the logarithm of the counts.
+
+    Each class draws one of `size` values from its own bag; `totals` has alpha in it. A class without anything
+    has no shares to divide into: nothing is subtracted.
+    """
+    return np.subtract(logs, np.log(np.where(totals > 0, totals, 1.0)), out=out)
+
+
+# Normalizing happens in log space, here only: exp(-746) is 0.0, and a page of text scores below that.
+
+
+def below_best(scores: Floats) -> tuple[Floats, Floats]:
+    """How far the scores of each row are below its highest, and the highest; 0 for one that is infinite."""
+    highest = scores.max(axis=1, keepdims=True)
     highest[~np.isfinite(highest)] = 0
+    return scores - highest, highest
+
+
+def log_evidence(joint: Floats) -> Floats:
+    """How probable each document is, whatever its class: the log of each row's sum of exponentials."""
+    below, highest = below_best(joint)
     with np.errstate(divide="ignore"):
-        evidence: Floats = np.log(np.exp(joint - highest).sum(axis=1)) + highest[:, 0]
+        evidence: Floats = np.log(np.exp(below, out=below).sum(axis=1)) + highest[:, 0]
     return evidence
 
 
+def softmax(scores: Floats) -> Floats:
+    """Scores as probabilities, row by row."""
+    below, _ = below_best(scores)
+    powers: Floats = np.exp(below, out=below)
+    powers /= powers.sum(axis=1, keepdims=True)
+    return powers
+
+
+def log_softmax(scores: Floats) -> Floats:
+    """Scores as log probabilities, row by row.
+
+    Beside a score of -1e16, the logarithm of 2 is lost; it is not beside the differences of the scores.
+    """
+    below, _ = below_best(scores)
+    below -= np.log(np.exp(below).sum(axis=1, keepdims=True))
+    return below
+
+
 def log_posterior(joint: Floats, prior: Floats) -> Floats:
-    """Normalize in log space: exp(-746) is 0.0, and a page of text scores below that.
+    """Divide the joint by the evidence.
 
     Where every class is ruled out (`alpha=0`), the document says nothing and the prior stands, with a
     warning.
     """
-    highest = joint.max(axis=1, keepdims=True)
-    impossible = np.isneginf(highest[:, 0])
+    impossible = np.isneginf(joint.max(axis=1))
     if impossible.any():
         warnings.warn(
             f"{int(impossible.sum())} of {len(joint)} documents are impossible in every class, because alpha "
@@ -123,8 +158,4 @@ def log_posterior(joint: Floats, prior: Floats) -> Floats:
             stacklevel=3,
         )
         joint = np.where(impossible[:, None], prior, joint)
-        highest = joint.max(axis=1, keepdims=True)
-    # Beside a score of -1e16, the logarithm of 2 is lost; it is not beside the differences of the scores.
-    above = joint - highest
-    posterior: Floats = above - np.log(np.exp(above).sum(axis=1, keepdims=True))
-    return posterior
+    return log_softmax(joint)

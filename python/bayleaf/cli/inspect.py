@@ -76,14 +76,13 @@ def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str
 
 
 def _priors(model: Model) -> dict[Label, float]:
-    """What the model adds for each class; the complement model by itself has no priors."""
+    """The prior probability of each class; 1 where the model has no priors."""
     import numpy as np
 
+    from bayleaf.model_views import has_no_prior
     from bayleaf.posterior import log_prior
 
-    if model.priors == "empirical" and all(
-        getattr(view, "event", "") == "complement" for _, view in model.views
-    ):
+    if has_no_prior(model.views, model.priors):
         return dict.fromkeys(model.classes, 1.0)
     documents = np.array(list(model.class_documents.values()), np.float64)
     logs = log_prior(model.priors, model.classes, documents).tolist()
@@ -104,8 +103,8 @@ def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
         show.print(plain(f"{column}{view!r}{counted}"))
     priors_named = model.priors if isinstance(model.priors, str) else "given"
     show.print(plain(f"alpha {model.alpha:g}, {priors_named} priors, unseen terms: {model.unseen}"))
-    if model.judgement is not None:
-        show.print(plain(f"Tuned: {named(model)}; log loss {model.judgement.loss:.3g} on documents left out"))
+    if model.judgment is not None:
+        show.print(plain(f"Tuned: {named(model)}; log loss {model.judgment.loss:.3g} on documents left out"))
     priors = _priors(model)
     rows = table("class", "documents", "prior")
     for label, count in model.class_documents.items():

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from bayleaf.labels import plain_labels
 from bayleaf.matrix.counts import Array
+from bayleaf.posterior import log_softmax
 
 
 class NaiveBayesBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
@@ -212,9 +213,7 @@ class NaiveBayesBase(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the log posterior, a column per class."""
-        joint = self._decidable(self.predict_joint_log_proba(X))
-        joint -= log_sum_exp(joint)
-        return joint
+        return log_softmax(self._decidable(self.predict_joint_log_proba(X)))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the posterior, a column per class; each row sums to 1."""
@@ -305,14 +304,6 @@ def class_shares(counts: Array) -> Array:
     """Return each class's share of the rows; with no rows at all, the same for each."""
     total = counts.sum()
     return counts / total if total > 0 else np.full(len(counts), 1 / len(counts))
-
-
-def log_sum_exp(terms: Array) -> Array:
-    """Return the log of each row's sum of exponentials: exp(-746) is 0.0, and a page of text scores less."""
-    top = terms.max(axis=1, keepdims=True)
-    shifted = terms - top
-    np.exp(shifted, out=shifted)
-    return np.asarray(top + np.log(shifted.sum(axis=1, keepdims=True)))
 
 
 def log(values: Array, out: Array | None = None) -> Array:

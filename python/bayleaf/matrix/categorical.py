@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayleaf.matrix.counts import Array, Categories, Tables, category_counts, widened
-from bayleaf.matrix.smoothed import Smoothed, log_shares, refuse_negative
+from bayleaf.matrix.smoothed import Smoothed, class_log_shares, refuse_negative
 
 FEW_ROWS = 1 << 12
 TEXTS = ("str", "string", "large_string", "category", "categorical", "enum")
@@ -70,7 +70,7 @@ class CategoricalNB(Smoothed):
         self.category_count_ = [widened(table, width) for table, width in pairs]
         self.n_categories_ = widths
         self.feature_log_prob_ = [
-            log_shares(table + alpha, table.sum(axis=1) + alpha * table.shape[1])
+            class_log_shares(table + alpha, table.sum(axis=1) + alpha * table.shape[1])
             for table in self.category_count_
         ]
 

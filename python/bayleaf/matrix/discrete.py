@@ -20,7 +20,8 @@ from bayleaf.matrix.counts import (
     scattered,
     seen_cells,
 )
-from bayleaf.matrix.smoothed import Smoothed, log_shares, refuse_negative
+from bayleaf.matrix.smoothed import Smoothed, class_log_shares, refuse_negative
+from bayleaf.posterior import log_shares
 
 __all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]
 
@@ -95,12 +96,12 @@ class MultinomialNB(_Linear):
     def _weigh(self, alpha: Any) -> None:
         total = self._smoothed_total(self.feature_count_.sum(axis=1), alpha)
         if mostly_unseen(self.feature_count_, alpha):
-            seen, log_total = seen_cells(self.feature_count_), np.log(total)
-            values = np.log(self.feature_count_[seen] + alpha) - log_total[seen[0]]
-            unseen = np.log(alpha) - log_total
+            seen = seen_cells(self.feature_count_)
+            values = log_shares(np.log(self.feature_count_[seen] + alpha), total[seen[0]])
+            unseen = log_shares(np.log(alpha), total)
             self.feature_log_prob_ = scattered(unseen, seen, values, self.n_features_in_)
         else:
-            self.feature_log_prob_ = log_shares(self.feature_count_ + alpha, total)
+            self.feature_log_prob_ = class_log_shares(self.feature_count_ + alpha, total)
         self._finite_ = np.min(alpha) > 0 or bool(np.isfinite(self.feature_log_prob_).all())
 
     def _joint(self, X: Any) -> Array:
@@ -133,7 +134,7 @@ class ComplementNB(MultinomialNB):
         others = self.feature_all_ - self.feature_count_
         total = self._smoothed_total(others.sum(axis=1), alpha)
         others += alpha
-        weights = log_shares(others, total)
+        weights = class_log_shares(others, total)
         if self.norm:
             # As alpha goes to 0, the terms that the complement never saw come to share all of the weight.
             unseen = np.isneginf(weights)

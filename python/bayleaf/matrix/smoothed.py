@@ -11,6 +11,7 @@ from sklearn.utils import assert_all_finite
 
 from bayleaf.matrix.base import NaiveBayesBase, checked_priors, class_shares, log
 from bayleaf.matrix.counts import Array
+from bayleaf.posterior import log_shares
 
 SMALLEST_ALPHA = 1e-10
 
@@ -81,11 +82,10 @@ class Smoothed(NaiveBayesBase):
         return self.class_log_prior_
 
 
-def log_shares(smoothed: Array, total: Array) -> Array:
+def class_log_shares(smoothed: Array, total: Array) -> Array:
     """Return log(smoothed / total) in place of `smoothed`, -inf where there is nothing to have a share in.
 
     The transpose is contiguous: scoring would otherwise copy it in every call.
     """
     log(smoothed, out=smoothed)
-    smoothed -= np.log(np.where(total > 0, total, 1.0))[:, None]
-    return np.asfortranarray(smoothed)
+    return np.asfortranarray(log_shares(smoothed, total[:, None], out=smoothed))

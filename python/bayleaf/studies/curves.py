@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.posterior import log_shares
 from bayleaf.studies.counting import Counted, Numbers
 from bayleaf.studies.folding import Fold
 from bayleaf.studies.grid import EVENTS, Looking
@@ -98,8 +99,8 @@ class Ranked:
         terms = min(size, self.n_terms)
         used = self._rank < terms
         yield np.where(used, self._present, 0.0), self._absent[:, terms], "binary"
-        total = np.log(np.maximum(self._total[:, terms] + self._alpha * terms, 1e-300))
-        yield np.where(used, self._drawn - total[:, None], 0.0), np.zeros(len(total)), "tf"
+        total = self._total[:, terms] + self._alpha * terms
+        yield np.where(used, log_shares(self._drawn, total[:, None]), 0.0), np.zeros(len(total)), "tf"
 
 
 def _running(columns: Numbers) -> Floats:

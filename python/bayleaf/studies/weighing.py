@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayleaf.posterior import log_shares
 from bayleaf.studies.folding import Fold
 from bayleaf.studies.grid import Combination
 from bayleaf.types import Floats
@@ -39,7 +40,7 @@ def _drawn(fold: Fold, logs: Floats, mass: Floats, alpha: float, top: int) -> tu
     """log (mass of the term + alpha) / (mass of all terms + alpha * terms), 0 for terms that are not used."""
     unused = fold.unused(top)
     terms = fold.counted.n_terms - len(unused)
-    weights = logs - np.log(mass + alpha * terms)[:, None] if terms else logs.copy()
+    weights = log_shares(logs, (mass + alpha * terms)[:, None]) if terms else logs.copy()
     weights[:, unused] = 0.0
     return weights, np.zeros(fold.n_classes)
 

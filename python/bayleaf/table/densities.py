@@ -8,22 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.posterior import log_shares
 from bayleaf.table.moments import Moments
 from bayleaf.types import Floats
 
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
 
 
-def log_shares(counts: Floats, totals: Floats, size: int, alpha: float) -> Floats:
+def smoothed_log_shares(counts: Floats, totals: Floats, size: int, alpha: float) -> Floats:
     """log (count + alpha) / (total + alpha size): each class draws one of `size` values from its own bag.
 
     Without smoothing, a value that a class does not have rules it out; a class without values is ruled out
     by any value.
     """
-    bags = totals + alpha * size
     with np.errstate(divide="ignore"):
-        shares: Floats = np.log(counts + alpha) - np.log(np.where(bags > 0, bags, 1.0))
-    return shares
+        return log_shares(np.log(counts + alpha), totals + alpha * size)
 
 
 def normal_curves(moments: Sequence[Moments], smoothing: float) -> tuple[Floats, Floats] | None:

@@ -16,6 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.posterior import log_evidence
 from bayleaf.types import Floats
 
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
@@ -164,15 +165,5 @@ def _one_by_one(points: Floats, values: Floats, log_weights: Floats, width: floa
             terms *= terms
         terms *= -0.5
         terms += log_weights
-        sums[part] = _log_sum(terms)
+        sums[part] = log_evidence(terms)
     return sums
-
-
-def _log_sum(terms: Floats) -> Floats:
-    highest = terms.max(axis=1, keepdims=True)
-    highest[~np.isfinite(highest)] = 0
-    terms -= highest
-    np.exp(terms, out=terms)
-    with np.errstate(divide="ignore"):
-        total: Floats = np.log(terms.sum(axis=1)) + highest[:, 0]
-    return total

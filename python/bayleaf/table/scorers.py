@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.columns import Coded
 from bayleaf.table.counts import BlockCounts, ValueCounts
-from bayleaf.table.densities import log_shares
+from bayleaf.table.densities import smoothed_log_shares
 from bayleaf.text.scorers import top_rows
 from bayleaf.types import Floats
 from bayleaf.view import Piece
@@ -27,13 +27,13 @@ class CategoryScorer:
         size = len({*counts.values, *values})
         by_value = np.lexsort((counts.class_, counts.value))
         self._class = counts.class_[by_value]
-        cells = log_shares(counts.count[by_value], counts.totals[self._class], size, alpha)
+        cells = smoothed_log_shares(counts.count[by_value], counts.totals[self._class], size, alpha)
         self._cells = cells
         self._ends = np.searchsorted(counts.value[by_value], np.arange(len(counts.values)), "right")
         self._names = [*counts.values, *(value for value in values if value not in set(counts.values))]
         self._place = {value: i for i, value in enumerate(self._names)}
         self.bias = np.zeros(counts.n_classes)
-        self._absent = log_shares(self.bias, counts.totals, size, alpha) if size else self.bias
+        self._absent = smoothed_log_shares(self.bias, counts.totals, size, alpha) if size else self.bias
         self._unseen = self._absent if smooth else self.bias
         self.may_rule_out = alpha == 0
 
@@ -114,7 +114,7 @@ class BinScorer(NumberScorer):
         bin_of = np.searchsorted(cuts, counts.values)[counts.value]
         table = np.zeros((len(cuts) + 1, counts.n_classes))
         np.add.at(table, (bin_of, counts.class_), counts.count)
-        self.cuts, self._shares = cuts, log_shares(table, counts.totals, len(table), alpha)
+        self.cuts, self._shares = cuts, smoothed_log_shares(table, counts.totals, len(table), alpha)
         super().__init__(lambda x: self._shares[np.searchsorted(cuts, x)], counts.n_classes, alpha == 0)
 
     def term(self, number: float, name: str) -> str:
@@ -140,7 +140,7 @@ class BlockScorer:
     def __init__(self, counts: BlockCounts, alpha: float) -> None:
         sums = counts.sums
         self._names = counts.names
-        self._weights = log_shares(sums.T, sums.sum(axis=1), sums.shape[1], alpha)
+        self._weights = smoothed_log_shares(sums.T, sums.sum(axis=1), sums.shape[1], alpha)
         self.may_rule_out = alpha == 0
         self.bias = np.zeros(len(sums))
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.posterior import log_shares
 from bayleaf.text.counts import ClassCounts
 from bayleaf.types import Floats, Unseen
 
@@ -77,14 +78,14 @@ def multinomial(counts: ClassCounts, tf: TermFrequency, alpha: float, smooth: bo
     factor = 1.0 if scale is None else scale[at]
     bias = np.zeros(counts.n_classes)
     if alpha > 0:
-        base = math.log(alpha) - _log(total)
+        base = log_shares(math.log(alpha), total)
         logs = _log_of_counts(mass, alpha) if tf in ("count", "binary") else np.log(mass + alpha)
         logs -= math.log(alpha)
         differences = logs if scale is None else logs * factor
         return Weights(
             Linear(VALUES[tf], bias, base, differences, scale=scale, unseen=base if smooth else None)
         )
-    finite = (_log(mass) - _log(total)[counts.class_]) * factor
+    finite = log_shares(_log(mass), total[counts.class_]) * factor
     one = np.ones(counts.n_classes)
     possible = None if scale is None else (scale > 0).astype(np.float64)
     zeros = Linear(

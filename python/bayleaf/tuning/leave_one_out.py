@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayleaf.model_views import NamedViews
+from bayleaf.model_views import NamedViews, has_no_prior
 from bayleaf.posterior import log_prior
 from bayleaf.text import event_models
 from bayleaf.text.counts import ClassCounts, TextTally
@@ -76,7 +76,7 @@ def log_priors(
 
 
 def _log_prior(views: NamedViews, priors: Priors, names: list[Label], documents: Floats) -> Floats:
-    if priors == "empirical" and all(getattr(view, "event", "") == "complement" for _, view in views):
+    if has_no_prior(views, priors):
         return np.zeros(len(names))
     return log_prior(priors, names, documents)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayleaf.posterior import below_best
 from bayleaf.types import Classes, Floats
 
 LIMIT = 1e5
@@ -19,9 +20,7 @@ def temperature(joint: Floats, labels: Classes) -> tuple[float, float]:
     possible = np.isfinite(joint[np.arange(len(labels)), labels])
     if possible.any():
         joint, labels = joint[possible], labels[possible]
-    highest = joint.max(axis=1, keepdims=True)
-    highest[~np.isfinite(highest)] = 0
-    odds = np.clip(joint - highest, -LIMIT, 0.0)
+    odds = np.clip(below_best(joint)[0], -LIMIT, 0.0)
     truth = odds[np.arange(len(labels)), labels]
 
     def loss(log: float) -> float:

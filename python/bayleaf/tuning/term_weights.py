@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import _core
+from bayleaf.posterior import softmax
 from bayleaf.tuning.judgment import MIN_DOCUMENTS
 from bayleaf.tuning.lbfgs import minimize
 from bayleaf.types import Classes, Floats
@@ -128,13 +129,6 @@ def features_of(
     """The documents as the core adds them up."""
     parts = [(view.rows, view.place, view.counts, view.alpha) for view in views]
     return _core.Features(parts, documents, y.astype(np.uint32), leave_out, threads)
-
-
-def softmax(scores: Floats) -> Floats:
-    """Probabilities, row by row."""
-    powers: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
-    powers /= powers.sum(axis=1, keepdims=True)
-    return powers
 
 
 def fit_groups(scores: Floats, y: Classes, classes: int) -> tuple[Floats, Floats, float]:
