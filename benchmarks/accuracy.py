@@ -123,9 +123,9 @@ class Richest:
         loss = float("inf")
         for views in rich_views(sum(map(len, texts)) > LONG * len(texts)):
             fitted = NaiveBayes(views).fit(texts, labels)
-            judgement = fitted.model_.judgement
-            if judgement is not None and judgement.loss < loss:
-                loss, self._best, self.classes_ = judgement.loss, fitted, fitted.classes_
+            judgment = fitted.model_.judgment
+            if judgment is not None and judgment.loss < loss:
+                loss, self._best, self.classes_ = judgment.loss, fitted, fitted.classes_
 
     def predict_proba(self, texts: list[str]) -> Any:
         return self._best.predict_proba(texts)

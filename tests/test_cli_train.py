@@ -85,7 +85,7 @@ def test_the_evidence_is_weighed_on_the_level_that_is_named(tmp_path: Path, leve
     corpus, out = write_tsv(tmp_path / "messages.tsv", CORPUS), tmp_path / "m"
     said = json.loads(done("train", "-q", corpus, "-o", out, "--tuning", level, "--json"))["tuning"]
     assert out.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS, None if level == "none" else level)
-    judged = bayleaf.Model.load(out).judgement
+    judged = bayleaf.Model.load(out).judgment
     assert (said and said["level"]) == (judged and judged.level)
     if level not in ("auto", "none"):
         assert said == {
@@ -163,7 +163,7 @@ def test_more_documents_than_are_kept_are_counted_and_not_weighed(monkeypatch: p
         kept.add(model, column, labels)
         remarks = Remarks()
         weighing.weigh(model, kept, level, remarks)  # type: ignore[arg-type]
-        assert (model.judgement is not None) == tuned
+        assert (model.judgment is not None) == tuned
         assert ("counted and not weighed" in "".join(remarks)) == (not tuned)
 
 
@@ -212,7 +212,7 @@ def test_a_held_out_part_is_measured_first_and_then_learned(corpus: Path) -> Non
     assert 190 < said["test"]["documents"] < 290
     assert 0.8 < said["test"]["accuracy"] < 1
     assert said["documents"] == {"ham": 622, "spam": 334}
-    judged = bayleaf.Model.load(corpus.parent / "m").judgement
+    judged = bayleaf.Model.load(corpus.parent / "m").judgment
     assert judged is not None
     assert judged.documents == said["documents"]
     done("retune", "-q", "m", corpus, "--tuning", "none", cwd=corpus.parent)

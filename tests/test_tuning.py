@@ -110,7 +110,7 @@ def test_the_solver_finds_the_foot_of_a_narrow_valley() -> None:
 
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("level", LEVELS)
-def test_threads_do_not_change_the_judgement(level: Any, classes: int) -> None:
+def test_threads_do_not_change_the_judgment(level: Any, classes: int) -> None:
     files = {tuned(level, classes, threads=threads)[0].to_bytes() for threads in (1, 2, 3)}
     assert len(files) == 1
 
@@ -145,8 +145,8 @@ def test_a_tuned_model_comes_back_from_its_file(level: Any, tmp_path: Path) -> N
     model.save(tmp_path / "model.bayleaf")
     back = Model.load(tmp_path / "model.bayleaf")
     assert back.to_bytes() == model.to_bytes()
-    assert back.judgement is not None
-    assert back.judgement.level == model.judgement.level  # type: ignore[union-attr]
+    assert back.judgment is not None
+    assert back.judgment.level == model.judgment.level  # type: ignore[union-attr]
     np.testing.assert_array_equal(back.log_joint(texts), model.log_joint(texts))
     assert not back.stale
 
@@ -160,7 +160,7 @@ def test_tuning_changes_no_counts_and_none_takes_it_back(level: Any) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_learning_more_makes_the_judgement_stale_and_forgetting_restores_it(level: Any) -> None:
+def test_learning_more_makes_the_judgment_stale_and_forgetting_restores_it(level: Any) -> None:
     model, _ = tuned(level)
     before = model.to_bytes()
     model.learn(["0w1 something new", "a third"], ["class 0", "class 7"])
@@ -172,15 +172,15 @@ def test_learning_more_makes_the_judgement_stale_and_forgetting_restores_it(leve
     assert model.to_bytes() == before
 
 
-def test_retuning_renews_a_stale_judgement() -> None:
+def test_retuning_renews_a_stale_judgment() -> None:
     model, (texts, labels) = tuned("terms")
     more = [*texts, "0w1 something new"], [*labels, "class 0"]
     stale = model.learn(more[0][-1:], more[1][-1:]).copy()
     assert stale.stale
     renewed = stale.retune(*more)
     assert not renewed.stale
-    assert renewed.judgement is not None
-    assert renewed.judgement.level == "terms"
+    assert renewed.judgment is not None
+    assert renewed.judgment.level == "terms"
 
 
 def test_a_temperature_leaves_every_decision_as_it_was() -> None:
@@ -188,7 +188,7 @@ def test_a_temperature_leaves_every_decision_as_it_was() -> None:
     textbook = Model([words(ngrams=2), chars(3)]).learn(*corpus)
     texts, _ = messages(200, 4, seed=2)
     assert model.predict(texts).tolist() == textbook.predict(texts).tolist()
-    factor = model.judgement.temperature  # type: ignore[union-attr]
+    factor = model.judgment.temperature  # type: ignore[union-attr]
     np.testing.assert_allclose(model.log_joint(texts), factor * textbook.log_joint(texts), rtol=1e-9)
     assert 0 < factor < 1
 
@@ -212,10 +212,10 @@ def test_other_priors_shift_the_biases() -> None:
 def test_another_event_model_is_tempered_and_cannot_earn_weights() -> None:
     corpus = messages()
     model = Model([words(event="bernoulli")]).learn(*corpus)
-    assert model.tune(*corpus).judgement.level == "temperature"  # type: ignore[union-attr]
+    assert model.tune(*corpus).judgment.level == "temperature"  # type: ignore[union-attr]
     with pytest.raises(ValueError, match=r"'terms' needs views of text with the plain event"):
         model.tune(*corpus, "terms")
-    assert model.tune(*corpus).configure(event="complement").judgement is None
+    assert model.tune(*corpus).configure(event="complement").judgment is None
 
 
 def test_documents_that_were_not_learned_cannot_tune() -> None:
@@ -240,10 +240,10 @@ def test_the_default_weighs_thirty_texts_or_more_and_looks_at_letters_of_short_o
     texts, labels = messages()
     model = NaiveBayes().fit(texts, labels)
     assert model.views_ == [words(ngrams=2), chars(3, 5)]
-    assert model.model_.judgement is not None
+    assert model.model_.judgment is not None
     few = NaiveBayes().fit(texts[:29], labels[:29])
     assert few.views_ == [words(ngrams=2)]
-    assert few.model_.judgement is None
+    assert few.model_.judgment is None
     long = NaiveBayes().fit([text * 8 for text in texts], labels)
     assert long.views_ == [words(ngrams=2)]
 
@@ -251,7 +251,7 @@ def test_the_default_weighs_thirty_texts_or_more_and_looks_at_letters_of_short_o
 def test_partial_fit_counts_only_and_retune_weighs() -> None:
     texts, labels = messages()
     model = NaiveBayes().partial_fit(texts[:200], labels[:200]).partial_fit(texts[200:], labels[200:])
-    assert model.model_.judgement is None
+    assert model.model_.judgment is None
     whole = NaiveBayes().fit(texts, labels)
     model.retune(texts, labels)
     np.testing.assert_array_equal(model.predict_proba(texts), whole.predict_proba(texts))
@@ -271,7 +271,7 @@ def test_a_tuned_classifier_comes_back_from_its_file(tmp_path: Path) -> None:
     model = NaiveBayes().fit(texts, labels)
     model.save(tmp_path / "model.bayleaf")
     back = load(tmp_path / "model.bayleaf")
-    assert back.tuning == model.model_.judgement.level  # type: ignore[union-attr]
+    assert back.tuning == model.model_.judgment.level  # type: ignore[union-attr]
     np.testing.assert_array_equal(back.predict_proba(texts), model.predict_proba(texts))
 
 
@@ -349,7 +349,7 @@ def test_classes_of_one_document_do_not_spoil_the_temperature() -> None:
     texts, labels = messages()
     many = [f"rare{i} common{i % 40}" for i in range(100)]
     model = Model([words(event="bernoulli")]).learn(texts + many, labels + [f"only {i}" for i in range(100)])
-    judged = model.tune(texts + many, labels + [f"only {i}" for i in range(100)], "temperature").judgement
+    judged = model.tune(texts + many, labels + [f"only {i}" for i in range(100)], "temperature").judgment
     assert judged is not None
     assert judged.temperature > 0.01
     assert judged.loss < np.log(len(model.classes)) / 2
@@ -360,11 +360,11 @@ def test_a_temperature_of_many_classes_is_found_on_some_of_the_documents(
 ) -> None:
     texts, labels = messages()
     model = Model([words(event="bernoulli")]).learn(texts, labels)
-    first = model.copy().tune(texts, labels, "temperature").judgement
+    first = model.copy().tune(texts, labels, "temperature").judgment
     assert first is not None
     whole = first.temperature
     monkeypatch.setattr("bayleaf.tuning.MOST_CELLS", 300)
-    part = model.tune(texts, labels, "temperature").judgement
+    part = model.tune(texts, labels, "temperature").judgment
     assert part is not None
     assert part.documents == model.class_documents
     assert part.temperature != whole

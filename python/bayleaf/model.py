@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf import model_file, model_views, storage, tuning
+from bayleaf import atomic, model_file, model_views, storage, tuning
 from bayleaf._core import NotLearned
 from bayleaf.answering import Compiled
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
@@ -21,7 +21,7 @@ from bayleaf.posterior import log_evidence, log_posterior
 from bayleaf.table.counts import NotCounted
 from bayleaf.text.views import View, words
 from bayleaf.tuning import Tuning
-from bayleaf.tuning.judgment import Judgement
+from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.tuning.term_weights import Progress
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
@@ -63,7 +63,7 @@ class Model:
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
         self.threads = check_threads(threads)
-        self.judgement: Judgement | None = None
+        self.judgment: Judgment | None = None
         self._compiled: Compiled | None = None
         self.configure()
 
@@ -116,7 +116,7 @@ class Model:
         priors = own.get("priors", self.priors)
         check_priors(priors)
         chosen = self._chosen(view)
-        unknown = set(settings).difference(*(self.views[i][1].judgements for i in chosen))
+        unknown = set(settings).difference(*(self.views[i][1].judgments for i in chosen))
         if unknown:
             raise TypeError(
                 f"configure() has no setting {sorted(unknown)[0]!r}. What is counted cannot be changed later."
@@ -126,7 +126,7 @@ class Model:
             for i, (name, each) in enumerate(self.views)
         ]
         if (views, alpha, unseen) != (self.views, self.alpha, self.unseen):
-            self.judgement = None
+            self.judgment = None
         self.views, self.alpha, self.priors, self.unseen = views, alpha, priors, unseen
         self._compiled = None
         return self
@@ -315,7 +315,7 @@ class Model:
     @property
     def stale(self) -> bool:
         """Whether documents were learned or forgotten since the model was tuned; `retune` mends it."""
-        return self.judgement is not None and dict(self.judgement.documents) != self.class_documents
+        return self.judgment is not None and dict(self.judgment.documents) != self.class_documents
 
     @property
     def worth_tuning(self) -> bool:
@@ -337,21 +337,30 @@ class Model:
         not change. X and y are documents that were learned, all of them at best. `progress`
         is called with a few words before each step.
         """
-        self.judgement, self._compiled = tuning.judged(self, X, y, level, progress), None
+        self.judgment, self._compiled = tuning.judged(self, X, y, level, progress), None
         return self
 
     def retune(self, X: Any, y: Any, progress: Progress | None = None) -> Self:
-        """Renew the judgement on these documents, on its level; of an untuned model, on "auto"."""
-        return self.tune(X, y, "auto" if self.judgement is None else self.judgement.level, progress)
+        """Renew the judgment on these documents, on its level; of an untuned model, on "auto"."""
+        return self.tune(X, y, "auto" if self.judgment is None else self.judgment.level, progress)
 
     def check_level(self, level: Tuning | None) -> None:
         """Raise unless views like these can be tuned on this level."""
         tuning.check_level(self, level)
 
-    def drop_judgement(self) -> Self:
+    def drop_judgment(self) -> Self:
         """Be the textbook again."""
-        self.judgement, self._compiled = None, None
+        self.judgment, self._compiled = None, None
         return self
+
+    @property
+    def judgement(self) -> Judgment | None:
+        """The older spelling of `judgment`."""
+        return self.judgment
+
+    def drop_judgement(self) -> Self:
+        """The older spelling of `drop_judgment`."""
+        return self.drop_judgment()
 
     def loo_log_joint(self, X: Any, y: Any, groups: Any = None) -> Floats:
         """log P(document, class) of documents that were learned, each under the counts without itself.
@@ -387,13 +396,13 @@ class Model:
         """The model as a file would hold it; equal counts and settings give equal bytes."""
         counts = [tally.counts(self.order) for tally in self.tallies]
         arrays = [own.arrays for own in counts]
-        if self.judgement is not None:
-            arrays = self.judgement.beside(counts)
+        if self.judgment is not None:
+            arrays = self.judgment.beside(counts)
         return storage.pack(model_file.settings_of(self), arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, completely or not at all."""
-        storage.write(path, self.to_bytes())
+        atomic.write(path, self.to_bytes())
 
     @classmethod
     def load(
@@ -413,13 +422,13 @@ class Model:
         closed: bool,
         documents: NDArray[np.int64],
         tallies: list[Tally],
-        judgement: Judgement | None,
+        judgment: Judgment | None,
     ) -> None:
         """Take over what a file holds, in place of what was learned."""
         self._labels = Labels()
         self._labels.number(classes)
         self._labels.closed = closed
-        self._documents, self.tallies, self.judgement, self._compiled = documents, tallies, judgement, None
+        self._documents, self.tallies, self.judgment, self._compiled = documents, tallies, judgment, None
 
     @classmethod
     def from_bytes(cls, data: bytes, normalizer: Callable[[str], str | None] | None = None) -> Model:

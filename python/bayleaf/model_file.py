@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayleaf import model_views, storage
-from bayleaf.tuning.judgment import Judgement
+from bayleaf.tuning.judgment import Judgment
 from bayleaf.types import Arrays
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def settings_of(model: Model) -> dict[str, Any]:
         "priors": priors,
         "unseen": model.unseen,
         **({"notes": model.notes} if model.notes else {}),
-        **({} if model.judgement is None else {"judgement": model.judgement.to_dict()}),
+        **({} if model.judgment is None else {"judgement": model.judgment.to_dict()}),
     }  # fmt: skip
 
 
@@ -56,10 +56,10 @@ def restored(
             threads=threads,
         )
         judged = settings.get("judgement")
-        judgement = None if judged is None else Judgement.from_dict(judged, arrays)
+        judgment = None if judged is None else Judgment.from_dict(judged, arrays)
         tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
         documents = np.array(settings["documents"], np.int64)
-        model.adopt(settings["classes"], settings["closed"], documents, tallies, judgement)
+        model.adopt(settings["classes"], settings["closed"], documents, tallies, judgment)
         model.notes = dict(settings.get("notes", {}))
         _check(model, settings, arrays)
         return model

@@ -174,8 +174,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         changed = {name: value for name, value in settings.items() if np.any(getattr(model, name) != value)}
         if changed:
             model.configure(**changed)
-        if self.tuning is None and model.judgement is not None:
-            model.drop_judgement()
+        if self.tuning is None and model.judgment is not None:
+            model.drop_judgment()
         model.threads = check_threads(self.threads)
         return model
 
@@ -316,7 +316,7 @@ def load(
     views: Any = as_given(model.views)
     kept = {name: _restored(model.notes.get(name)) for name in ("costs", "thresholds")}
     settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
-    settings["tuning"] = None if model.judgement is None else model.judgement.level
+    settings["tuning"] = None if model.judgment is None else model.judgment.level
     found = NaiveBayes(views, threads=threads, **settings, **kept)
     found.views_, found.model_ = views, model
     if isinstance(views, dict):

@@ -13,11 +13,11 @@ class View:
     """How to look at one column: what is counted in it, and what the counts say.
 
     A view reads a column, keeps a tally of it, and compiles the tally into a scorer. The settings in
-    `judgements` only decide what is made of the counts, and can be changed at any time; all others are facts.
+    `judgments` only decide what is made of the counts, and can be changed at any time; all others are facts.
     """
 
     kind: ClassVar[str]
-    judgements: ClassVar[frozenset[str]] = frozenset()
+    judgments: ClassVar[frozenset[str]] = frozenset()
     columns: tuple[str, ...] = ()
     """The columns that are looked at together, if it is not one column with the view's own name."""
 
@@ -52,7 +52,7 @@ class View:
     def facts(self) -> dict[str, Any]:
         """The settings that decide what is counted, ready for JSON."""
         settings = self.to_dict()
-        return {name: value for name, value in settings.items() if name not in self.judgements}
+        return {name: value for name, value in settings.items() if name not in self.judgments}
 
     def to_dict(self) -> dict[str, Any]:
         """All settings, ready for JSON."""
@@ -68,8 +68,8 @@ class View:
         return cls(**{name: value for name, value in settings.items() if name != "kind"})
 
     def configured(self, **settings: Any) -> Self:
-        """The same view with other judgements; those it does not have are left out."""
-        own = {name: value for name, value in settings.items() if name in self.judgements}
+        """The same view with other judgments; those it does not have are left out."""
+        own = {name: value for name, value in settings.items() if name in self.judgments}
         changed: Self = replace(cast(Any, self), **own)
         return changed
 

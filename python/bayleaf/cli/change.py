@@ -112,9 +112,9 @@ def retune_command(
     reading = Reading.taken(given)
     model, before = _loaded(model_file, output, reading.threads)
     check_text(model, model_file, "retune")
-    level: Any = tuning or (model.judgement.level if model.judgement else "auto")
+    level: Any = tuning or (model.judgment.level if model.judgment else "auto")
     if level == "none":
-        model.drop_judgement()
+        model.drop_judgment()
     else:
         kept = Kept(None)
         for batch in reading.batches(reading.open(inputs, labelled=True)):

@@ -51,7 +51,7 @@ class Category(_Named):
     values: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "category"
-    judgements: ClassVar[frozenset[str]] = frozenset({"alpha", "values"})
+    judgments: ClassVar[frozenset[str]] = frozenset({"alpha", "values"})
 
     def __post_init__(self) -> None:
         _set_alpha(self)
@@ -70,7 +70,7 @@ class Flag(_Named):
     values = ("no", "yes")
 
     kind: ClassVar[str] = "flag"
-    judgements: ClassVar[frozenset[str]] = frozenset({"alpha"})
+    judgments: ClassVar[frozenset[str]] = frozenset({"alpha"})
 
     def __post_init__(self) -> None:
         _set_alpha(self)
@@ -95,7 +95,7 @@ class Normal(_Numbers):
     smoothing: float = 1e-9
 
     kind: ClassVar[str] = "normal"
-    judgements: ClassVar[frozenset[str]] = frozenset({"smoothing"})
+    judgments: ClassVar[frozenset[str]] = frozenset({"smoothing"})
 
     def __post_init__(self) -> None:
         if not _is_number(self.smoothing) or not 0 <= self.smoothing < math.inf:
@@ -138,7 +138,7 @@ class Kernel(_Values):
     bandwidth: Rule | float = "scott"
 
     kind: ClassVar[str] = "kernel"
-    judgements: ClassVar[frozenset[str]] = frozenset({"bandwidth"})
+    judgments: ClassVar[frozenset[str]] = frozenset({"bandwidth"})
 
     def __post_init__(self) -> None:
         usable = _is_number(self.bandwidth) and 0 < float(self.bandwidth) < math.inf
@@ -177,7 +177,7 @@ class Bins(_Values):
     alpha: float | None = None
 
     kind: ClassVar[str] = "bins"
-    judgements: ClassVar[frozenset[str]] = frozenset({"number", "by", "alpha"})
+    judgments: ClassVar[frozenset[str]] = frozenset({"number", "by", "alpha"})
 
     def __post_init__(self) -> None:
         _set_alpha(self)
@@ -207,7 +207,7 @@ class CountsView(View):
     alpha: float | None = None
 
     kind: ClassVar[str] = "counts"
-    judgements: ClassVar[frozenset[str]] = frozenset({"alpha"})
+    judgments: ClassVar[frozenset[str]] = frozenset({"alpha"})
 
     def __post_init__(self) -> None:
         _set_alpha(self)

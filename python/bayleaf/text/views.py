@@ -46,7 +46,7 @@ class TextView(View):
     | `min_df`, `max_df` | whole number >= 1, share from 0.0 to 1.0, None | leave out terms of fewer, of more documents |
     | `max_terms` | whole number >= 1, None | of the others, use those that occur most often |
 
-    All of these are judgements on the counts: a model can change them at any time with `configure`.
+    All of these are judgments on the counts: a model can change them at any time with `configure`.
     """  # noqa: E501
 
     event: Event = "multinomial"
@@ -57,7 +57,7 @@ class TextView(View):
     max_df: int | float | None = None
     max_terms: int | None = None
 
-    judgements: ClassVar[frozenset[str]] = frozenset(
+    judgments: ClassVar[frozenset[str]] = frozenset(
         {"event", "tf", "alpha", "stop_words", "min_df", "max_df", "max_terms"}
     )
 
@@ -241,7 +241,7 @@ class Bytes(TextView):
         return Analyzer.bytes(self.shortest, self.longest)
 
 
-class Judgements(TypedDict, total=False):
+class Judgments(TypedDict, total=False):
     """The settings of every view of text that only decide what is made of the counts."""
 
     event: Event
@@ -252,7 +252,7 @@ class Judgements(TypedDict, total=False):
     max_terms: int | None
 
 
-class LetterJudgements(Judgements, total=False):
+class LetterJudgments(Judgments, total=False):
     """The same, and the stop words that are found by counting."""
 
     stop_words: Top | None
@@ -276,7 +276,7 @@ def words(
     strip_accents: bool = False,
     digits: Digits = "keep",
     normalizer: Callable[[str], str | None] | None = None,
-    **judgements: Unpack[Judgements],
+    **judgments: Unpack[Judgments],
 ) -> Words:
     """Look at a column as words.
 
@@ -294,7 +294,7 @@ def words(
     | `stemmer`, `lemmatizer`, `strip_accents`, `digits` | as in `Normalization` | what happens to a word |
     | `normalizer` | function | your own last step: a word in; a word, or None to drop it, out |
 
-    What happens to a word happens once to each different one, and costs nothing after. The judgements (`event`,
+    What happens to a word happens once to each different one, and costs nothing after. The judgments (`event`,
     `tf`, `alpha`, `min_df`, `max_df`, `max_terms`, and `top(n)`) can be changed when all is counted.
     """  # noqa: E501
     shortest, longest = _range_of(ngrams)
@@ -313,7 +313,7 @@ def words(
         spaceless=spaceless,
         sparse=sparse,
         stop_words=stop_words if isinstance(stop_words, Top) else None,
-        **judgements,
+        **judgments,
     )
 
 
@@ -323,7 +323,7 @@ def chars(
     *,
     lower: bool = True,
     within_words: bool = True,
-    **judgements: Unpack[LetterJudgements],
+    **judgments: Unpack[LetterJudgments],
 ) -> Chars:
     """Look at a column as n-grams of letters, `shortest` to `longest` (default: the same).
 
@@ -331,12 +331,12 @@ def chars(
     and endings are told from the middle; `within_words=False` lets n-grams run across.
     """
     last = shortest if longest is None else longest
-    return Chars(shortest=shortest, longest=last, lower=lower, within_words=within_words, **judgements)
+    return Chars(shortest=shortest, longest=last, lower=lower, within_words=within_words, **judgments)
 
 
-def bytes_(shortest: int, longest: int | None = None, **judgements: Unpack[LetterJudgements]) -> Bytes:
+def bytes_(shortest: int, longest: int | None = None, **judgments: Unpack[LetterJudgments]) -> Bytes:
     """Look at a column as n-grams of raw bytes: the k-mers of a genome are `bytes_(8)`."""
-    return Bytes(shortest=shortest, longest=shortest if longest is None else longest, **judgements)
+    return Bytes(shortest=shortest, longest=shortest if longest is None else longest, **judgments)
 
 
 def _range_of(ngrams: Any) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ from bayleaf.labels import as_list
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView
 from bayleaf.tuning import leave_one_out, term_weights
-from bayleaf.tuning.judgment import Judgement, Level, ViewJudgement
+from bayleaf.tuning.judgment import Judgment, Level, ViewJudgment
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.tuning.scorer import kept_terms, look
 from bayleaf.tuning.temperature import temperature
@@ -49,7 +49,7 @@ def check_tuning(name: str, level: Any) -> None:
     raise ValueError(f"`{name}` must be {', '.join(map(repr, TUNINGS))} or None, got {level!r}.")
 
 
-def judged(model: Model, X: Any, y: Any, level: Tuning | None, progress: Progress | None) -> Judgement | None:
+def judged(model: Model, X: Any, y: Any, level: Tuning | None, progress: Progress | None) -> Judgment | None:
     """The judgment of the evidence by documents that the model has learned; None is the textbook."""
     check_tuning("level", level)
     tell = progress or (lambda _: None)
@@ -102,7 +102,7 @@ def _chosen_level(model: Model, level: Tuning | None) -> Tuning | None:
     return level
 
 
-def _weighed(model: Model, columns: list[Any], labels: Classes, level: Tuning, tell: Progress) -> Judgement:
+def _weighed(model: Model, columns: list[Any], labels: Classes, level: Tuning, tell: Progress) -> Judgment:
     tell("documents read")
     looked, counts, alphas = _look(model, columns)
     terms = {"views": False, "terms": True}.get(level)
@@ -130,7 +130,7 @@ def _earned_alpha(model: Model, view: Any) -> float:
 
 def _judgment(
     model: Model, counts: list[ClassCounts], alphas: list[float], groups: list[Floats], earned: Earned
-) -> Judgement:
+) -> Judgment:
     level: Level = "views" if np.isinf(earned.penalty) else "terms"
     views, start = [], 0
     for own, alpha, weights in zip(counts, alphas, groups, strict=True):
@@ -140,10 +140,10 @@ def _judgment(
             by_node = np.full(int(own.nodes.max(initial=0)) + 1, np.nan, np.float32)
             by_node[kept] = earned.weights[start : start + len(kept)]
         start += len(kept)
-        views.append(ViewJudgement(alpha, tuple(weights.tolist()), by_node))
+        views.append(ViewJudgment(alpha, tuple(weights.tolist()), by_node))
     documents = model.class_documents
     bias = dict(zip(documents, earned.bias.tolist(), strict=True))
-    return Judgement(level, documents, bias, views, penalty=earned.penalty, loss=earned.loss)
+    return Judgment(level, documents, bias, views, penalty=earned.penalty, loss=earned.loss)
 
 
 def _sampled(model: Model, X: Any, y: Any) -> tuple[Any, Any]:
@@ -156,10 +156,10 @@ def _sampled(model: Model, X: Any, y: Any) -> tuple[Any, Any]:
     return model_views.rows_of(model.views, X, rows), [names[row] for row in rows]
 
 
-def _tempered(model: Model, columns: list[Any], labels: Classes) -> Judgement:
+def _tempered(model: Model, columns: list[Any], labels: Classes) -> Judgment:
     factor, loss = temperature(_left_out(model, columns, labels), labels)
     documents = model.class_documents
-    return Judgement("temperature", documents, dict.fromkeys(documents, 0.0), temperature=factor, loss=loss)
+    return Judgment("temperature", documents, dict.fromkeys(documents, 0.0), temperature=factor, loss=loss)
 
 
 # Leaving out
@@ -200,7 +200,7 @@ def _left_out_in_turn(model: Model, X: Any, y: Any, groups: Any) -> Floats:
     rows_of: dict[Any, list[int]] = {}
     for row, key in enumerate(keys):
         rows_of.setdefault(key, []).append(row)
-    rest = model.copy().drop_judgement()
+    rest = model.copy().drop_judgment()
     classes = rest.classes
     scores = np.full((len(names), len(classes)), -np.inf)
     for rows in rows_of.values():

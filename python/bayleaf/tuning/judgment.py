@@ -23,7 +23,7 @@ MIN_DOCUMENTS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class ViewJudgement:
+class ViewJudgment:
     """Of one view: its smoothing, a weight for each length of its n-grams, and maybe one for each term."""
 
     alpha: float
@@ -43,8 +43,8 @@ class ViewJudgement:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
-    """A judgement of the evidence, fitted on leave-one-out scores.
+class Judgment:
+    """A judgment of the evidence, fitted on leave-one-out scores.
 
     `level` is "temperature" (one factor for the whole score), "views" (a weight for each kind of term) or
     "terms" (a weight for each term). `documents` are the documents of each class when it was made: with
@@ -56,7 +56,7 @@ class Judgement:
     level: Level
     documents: Mapping[Label, int]
     bias: Mapping[Label, float]
-    views: Sequence[ViewJudgement] = ()
+    views: Sequence[ViewJudgment] = ()
     temperature: float = 1.0
     penalty: float = float("inf")
     loss: float = float("nan")
@@ -96,12 +96,12 @@ class Judgement:
         }
 
     @classmethod
-    def from_dict(cls, settings: Mapping[str, Any], arrays: Sequence[dict[str, Any]]) -> Judgement:
-        """The judgement with these settings, and the weights, which are taken from beside the counts."""
+    def from_dict(cls, settings: Mapping[str, Any], arrays: Sequence[dict[str, Any]]) -> Judgment:
+        """The judgment with these settings, and the weights, which are taken from beside the counts."""
         if settings["level"] not in LEVELS:
             raise ValueError(f"there is no level {settings['level']!r} of tuning")
         views = [
-            ViewJudgement(float(alpha), tuple(map(float, groups)), _by_node(own))
+            ViewJudgment(float(alpha), tuple(map(float, groups)), _by_node(own))
             for (alpha, groups), own in zip(settings["views"], arrays, strict=False)
         ]
         penalty, loss = settings["penalty"], settings["loss"]

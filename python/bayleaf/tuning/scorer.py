@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.scorers import as_text, best_rows
-from bayleaf.tuning.judgment import MIN_DOCUMENTS, ViewJudgement
+from bayleaf.tuning.judgment import MIN_DOCUMENTS, ViewJudgment
 from bayleaf.tuning.term_weights import Looked
 from bayleaf.types import Floats
 from bayleaf.view import Piece
@@ -55,12 +55,12 @@ class TunedScorer:
 
     may_rule_out = False
 
-    def __init__(self, tally: TextTally, counts: ClassCounts, judgement: ViewJudgement) -> None:
+    def __init__(self, tally: TextTally, counts: ClassCounts, judgment: ViewJudgment) -> None:
         kept = kept_terms(counts)
-        earned = judgement.of_terms(counts.nodes[kept], lengths_of(counts)[kept])
+        earned = judgment.of_terms(counts.nodes[kept], lengths_of(counts)[kept])
         documents = counts.rows(kept, counts.documents)
-        totals = documents.sum(axis=0) + judgement.alpha * len(kept)
-        rows = np.log(documents + judgement.alpha) - np.log(np.maximum(totals, 1e-300))
+        totals = documents.sum(axis=0) + judgment.alpha * len(kept)
+        rows = np.log(documents + judgment.alpha) - np.log(np.maximum(totals, 1e-300))
         rows -= rows.mean(axis=1, keepdims=True)
         rows *= earned[:, None]
         self.bias = np.zeros(counts.n_classes)
