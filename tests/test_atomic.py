@@ -55,12 +55,13 @@ def test_a_long_name_can_be_written(tmp_path: Path) -> None:
 
 
 def test_threads_that_write_at_once_do_not_change_the_umask(tmp_path: Path) -> None:
+    def writes(thread: int) -> None:
+        for number in range(50):
+            write(tmp_path / f"{thread}-{number}", b"x")
+
     before = os.umask(0o027)
     try:
-        threads = [
-            threading.Thread(target=lambda i=i: [write(tmp_path / f"{i}-{j}", b"x") for j in range(50)])
-            for i in range(8)
-        ]
+        threads = [threading.Thread(target=writes, args=(thread,)) for thread in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -75,7 +76,7 @@ def test_the_file_and_its_folder_are_on_disk_before_the_call_returns(
 ) -> None:
     synced = []
 
-    def fsync(handle: int, real: object = os.fsync) -> None:
+    def fsync(handle: int) -> None:
         synced.append(stat.S_ISDIR(os.fstat(handle).st_mode))
         os.fdatasync(handle)
 

@@ -46,9 +46,9 @@ def explain_command(
         raise click.ClickException(f"{model_file} has no class {label!r}. Its classes are {listed}.")
     explanation = model.explain(document, None if label is None else classes[label])
     if html:
-        from bayleaf.cli import report
+        from bayleaf.html_page import document as page_of
 
-        page = report.document(f"Why {explanation.label}", explanation.to_html())
+        page = page_of(f"Why {explanation.label}", [explanation.to_html()])
         write_file(html, page.encode("utf-8", "replace"))
     if as_json:
         click.echo(json.dumps(finite(explanation.to_dict())))
