@@ -17,9 +17,14 @@ def mode(path: Path) -> int:
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"before")
-    with pytest.raises(KeyboardInterrupt), replacing(path) as file:
-        file.write(b"half of")
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with replacing(path) as file:
+            file.write(b"half of")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert path.read_bytes() == b"before"
     assert os.listdir(tmp_path) == ["file"]
 

@@ -25,7 +25,7 @@ td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--rule)}
 td.name,th.name{text-align:left}tr.tie td:first-child{color:var(--good);font-weight:700}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,23rem),1fr));gap:1.5rem}
 figure{margin:0;min-width:0}figcaption{font-weight:600;margin-bottom:.3rem}
-svg{width:100%;max-width:32rem;height:auto;display:block;font:11px system-ui,sans-serif}
+svg{width:100%;max-width:32rem;height:auto;display:block;overflow:visible;font:11px system-ui,sans-serif}
 svg text{fill:var(--ink)}svg .small{font-size:9.5px;fill:var(--soft)}.grid{stroke:var(--rule);fill:none}
 .axis{stroke:var(--soft);fill:none}.bar{stroke-width:2;fill:none}.thick{stroke-width:5;fill:none}
 circle.good{fill:var(--good)}circle.other{fill:var(--paper);stroke:var(--other);stroke-width:1.6}

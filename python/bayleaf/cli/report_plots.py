@@ -36,7 +36,7 @@ def matrix(counts: Sequence[Sequence[int]], names: Sequence[str]) -> str:
         parts.append(turned(at + cell / 2 + 4, left - 6, name[:24]))
         parts += _row(counts[row], row, left, at, cell)
     side = left + len(names) * cell + 4
-    return figure(side, "".join(parts), "confusion matrix", side)
+    return figure(side, "".join(parts), "confusion matrix", max(side, WIDTH))
 
 
 def _row(counts: Sequence[int], row: int, left: float, y: float, cell: float) -> list[str]:
