@@ -1,0 +1,144 @@
+"""A document as the ledger keeps it: what the views read of it, and by what it is known again.
+
+What is kept are the columns that the model reads, not their counted terms: learning, forgetting, replaying
+and retuning then go through `Model` alone, for any view, and what is forgotten is what was learned, whatever
+copy is shown. The price is the room that the texts take.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import hashlib
+import hmac
+import json
+import re
+import unicodedata
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from bayleaf.mail import MAIL_COLUMNS, mail_columns
+from bayleaf.model import Model
+from bayleaf.model_views import WHOLE, columns_of
+from bayleaf.service.refusals import Invalid
+
+Columns: TypeAlias = str | dict[str, Any]
+
+# What transport leaves as it is: not the hosts on the way, the encodings, and the flags about headers.
+LASTING = ("subject", "from_name", "from_domain", "links", "body")
+COMPRESSED_FROM = 200
+
+_MESSAGE_ID = re.compile(rb"^message-id:\s*(<[^<>\s]{3,250}>)", re.IGNORECASE | re.MULTILINE)
+_FROM = re.compile(rb"^from:[^\n]*?([\w.+=-]+@[\w-]+(?:\.[\w-]+)*)", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a model reads, and the names under which it is found again."""
+
+    columns: Columns
+    identity: bytes
+    alias: str = ""
+    subject: str = ""
+
+    def packed(self) -> bytes:
+        """The columns as the database holds them."""
+        data = json.dumps(self.columns, ensure_ascii=False, separators=(",", ":")).encode()
+        return zlib.compress(data, 1) if len(data) >= COMPRESSED_FROM else data
+
+
+def unpacked(data: bytes) -> Columns:
+    """The columns that `packed` wrote; JSON begins with a quote or a brace, zlib with 0x78."""
+    columns: Columns = json.loads(zlib.decompress(data) if data[:1] == b"x" else data)
+    return columns
+
+
+class Reader:
+    """Turns what clients send into documents of one model."""
+
+    def __init__(self, model: Model, key: bytes) -> None:
+        self._key = key
+        self.names = [] if model.views[0][0] == WHOLE else columns_of(model.views)
+        self.is_text = not self.names
+        self.is_mail = bool(self.names) and set(self.names) <= set(MAIL_COLUMNS)
+
+    def text(self, text: str | bytes, subject: str = "") -> Document:
+        """A text, or a raw mail if the model looks at the columns of mail."""
+        if self.is_mail:
+            return self.mail(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+        if self.names:
+            raise Invalid(
+                f"This model looks at the columns {self.names}. Give them as a row: {self._example()}."
+            )
+        shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        check_text(shown, "The text")
+        return Document(shown, self._identity([_plain(shown)]), "", subject)
+
+    def mail(self, raw: bytes) -> Document:
+        """A raw mail; models of one text read its subject and its body."""
+        parsed = {name: texts[0] for name, texts in mail_columns([raw]).items()}
+        lasting = [_plain(parsed[name]) for name in LASTING]
+        if not any(lasting):
+            lasting = [hashlib.sha256(raw).hexdigest()]
+        head = raw[: 1 << 16].partition(b"\n\n")[0].partition(b"\r\n\r\n")[0]
+        columns: Columns = {name: parsed[name] for name in self.names} if self.names else _one_text(parsed)
+        return Document(columns, self._identity(lasting), _found(_MESSAGE_ID, head), _sender(head))
+
+    def row(self, row: Mapping[str, Any], subject: str = "") -> Document:
+        """A row of named columns."""
+        if not self.names:
+            raise Invalid('This model looks at one text. Give it as "text".')
+        missing = [name for name in self.names if name not in row]
+        if missing:
+            raise Invalid(f"The row lacks the column {missing[0]!r}. The columns are {self.names}.")
+        columns = {name: row[name] for name in self.names}
+        for name, value in columns.items():
+            if isinstance(value, str):
+                check_text(value, f"The column {name!r}")
+            elif value is not None and not isinstance(value, bool | int | float):
+                raise Invalid(f"The column {name!r} holds {value!r}; a cell is text, a number, or null.")
+        return Document(columns, self._identity([json.dumps(columns, sort_keys=True)]), "", subject)
+
+    def _example(self) -> str:
+        return json.dumps({"row": dict.fromkeys(self.names[:2], "…")}, ensure_ascii=False)
+
+    def _identity(self, parts: Sequence[str]) -> bytes:
+        """A keyed hash: who reads the audit log cannot try out texts."""
+        joined = "\0".join(parts).encode("utf-8", "replace")
+        return hmac.digest(self._key, joined, "sha256")[:20]
+
+
+def together(documents: Sequence[Columns]) -> Any:
+    """Columns of several documents as a model takes them."""
+    if isinstance(documents[0], str):
+        return list(documents)
+    return {name: [row[name] for row in documents] for name in documents[0]}  # type: ignore[index]
+
+
+def check_text(text: str, what: str) -> None:
+    """Refuse halves of surrogate pairs: no UTF-8 can hold them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Invalid(
+            f"{what} has half of a surrogate pair at position {error.start}, which is no character."
+        ) from None
+
+
+def _plain(text: str) -> str:
+    """Text without what transport changes: line ends, spaces, the form of its accents."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _one_text(parsed: Mapping[str, str]) -> str:
+    return f"{parsed['subject']}\n{parsed['body']}" if parsed["subject"] else parsed["body"]
+
+
+def _found(pattern: re.Pattern[bytes], head: bytes) -> str:
+    found = pattern.search(head)
+    return found[1].decode("ascii", "replace") if found else ""
+
+
+def _sender(head: bytes) -> str:
+    return email.utils.parseaddr(_found(_FROM, head))[1].lower()
