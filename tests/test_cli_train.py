@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,12 @@ from cli_process import COMMAND, ENVIRONMENT, done, messages, refused, write_tsv
 from cli_process import bayleaf as bayleaf_process
 
 CORPUS = messages()
+DEFAULT = [bayleaf.words(ngrams=2), bayleaf.chars(3, 5)]
+"""How the messages, which are short, are looked at if nothing is said."""
 
 
 def learned(
-    views: list[View], rows: list[tuple[str, str]], tuning: str | None = None, **settings: object
+    views: Sequence[View], rows: list[tuple[str, str]], tuning: str | None = None, **settings: object
 ) -> bytes:
     model = bayleaf.Model(views, **settings)  # type: ignore[arg-type]
     texts, labels = [text for _, text in rows], [label for label, _ in rows]
@@ -30,8 +33,9 @@ def corpus(tmp_path: Path) -> Path:
     return write_tsv(tmp_path / "messages.tsv", CORPUS)
 
 
-OPTIONS: list[tuple[list[str], list[View], dict[str, object]]] = [
-    ([], [bayleaf.words(ngrams=2)], {}),
+OPTIONS: list[tuple[list[str], Sequence[View], dict[str, object]]] = [
+    ([], DEFAULT, {}),
+    (["--preset", "text"], [bayleaf.words(ngrams=2)], {}),
     (["--plain"], [bayleaf.words()], {"alpha": 1.0}),
     (
         ["--sparse", "3", "--tokenizer", "words+punctuation", "--keep", "url", "--stop-words", "top:20"],
@@ -42,7 +46,9 @@ OPTIONS: list[tuple[list[str], list[View], dict[str, object]]] = [
         ],
         {},
     ),
-    (["--preset", "languages"], [bayleaf.chars(1, 4)], {"alpha": 0.01}),
+    (["--preset", "languages"], [bayleaf.chars(1, 5, alpha=0.1)], {}),
+    (["--preset", "language", "--alpha", "0.5"], [bayleaf.chars(1, 5)], {"alpha": 0.5}),
+    (["--preset", "messages"], bayleaf.preset("messages"), {}),  # type: ignore[list-item]
     (["--ngrams", "2-3", "--alpha", "0.5"], [bayleaf.words(ngrams=(2, 3))], {"alpha": 0.5}),
     (["--chars", "2-3", "--priors", "uniform"], [bayleaf.chars(2, 3)], {"priors": "uniform"}),
     (["--bytes", "3", "--words"], [bayleaf.words(ngrams=2), bayleaf.bytes_(3)], {}),
@@ -73,9 +79,9 @@ OPTIONS: list[tuple[list[str], list[View], dict[str, object]]] = [
     ("options", "views", "settings"), OPTIONS, ids=lambda value: " ".join(map(str, value))[:40]
 )
 def test_train_writes_the_model_that_the_library_writes(
-    corpus: Path, options: list[str], views: list[View], settings: dict[str, object]
+    corpus: Path, options: list[str], views: Sequence[View], settings: dict[str, object]
 ) -> None:
-    out, counted_only = corpus.parent / "out.model", {"--plain", "--preset"} & set(options)
+    out, counted_only = corpus.parent / "out.model", "--plain" in options
     done("train", corpus, "-o", out, *options)
     assert out.read_bytes() == learned(views, CORPUS, None if counted_only else "auto", **settings)
 
@@ -84,7 +90,8 @@ def test_train_writes_the_model_that_the_library_writes(
 def test_the_evidence_is_weighed_on_the_level_that_is_named(tmp_path: Path, level: str) -> None:
     corpus, out = write_tsv(tmp_path / "messages.tsv", CORPUS), tmp_path / "m"
     said = json.loads(done("train", "-q", corpus, "-o", out, "--tuning", level, "--json"))["tuning"]
-    assert out.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS, None if level == "none" else level)
+    views = DEFAULT[:1] if level in ("temperature", "none") else DEFAULT
+    assert out.read_bytes() == learned(views, CORPUS, None if level == "none" else level)
     judged = bayleaf.Model.load(out).judgment
     assert (said and said["level"]) == (judged and judged.level)
     if level not in ("auto", "none"):
@@ -132,9 +139,9 @@ def test_weights_are_stale_after_an_update_until_they_are_renewed(tmp_path: Path
     said = json.loads(done("retune", "-q", model, first, second, "--json"))
     assert not said["tuning"]["stale"]
     assert said["before"] == said["after"]
-    assert model.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS, "auto")
+    assert model.read_bytes() == learned(DEFAULT, CORPUS, "auto")
     done("retune", "-q", model, first, "--tuning", "none")
-    assert model.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS)
+    assert model.read_bytes() == learned(DEFAULT, CORPUS)
     model.write_bytes(updated)
     assert bayleaf_process("forget", model, second).stderr.count("earned on other") == 0
     assert model.read_bytes() == earlier.read_bytes()
@@ -160,7 +167,7 @@ def test_more_documents_than_are_kept_are_counted_and_not_weighed(monkeypatch: p
     for level, tuned in (("auto", False), ("views", True)):
         kept = weighing.kept_for(level)  # type: ignore[arg-type]
         assert kept is not None
-        kept.add(model, column, labels)
+        kept.add(column, labels)
         remarks = Remarks()
         weighing.weigh(model, kept, level, remarks)  # type: ignore[arg-type]
         assert (model.judgment is not None) == tuned
@@ -198,7 +205,8 @@ def test_training_says_what_the_input_was_taken_for_unless_it_is_to_be_quiet(cor
         command, cwd=corpus.parent, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=True
     )
     assert ran.stderr == "Reading messages.tsv as tsv: text in 'text', label in 'label'.\n"
-    terms = bayleaf.Model.load(corpus.parent / "m").counts().n_terms
+    model = bayleaf.Model.load(corpus.parent / "m")
+    terms = sum(model.counts(view).n_terms for view in range(2))
     assert ran.stdout.startswith(f"m: 956 documents, 2 classes, {terms:,} terms, ")
     quiet = subprocess.run(
         [*command, "-q"], cwd=corpus.parent, env=ENVIRONMENT, capture_output=True, check=True
@@ -216,7 +224,7 @@ def test_a_held_out_part_is_measured_first_and_then_learned(corpus: Path) -> Non
     assert judged is not None
     assert judged.documents == said["documents"]
     done("retune", "-q", "m", corpus, "--tuning", "none", cwd=corpus.parent)
-    assert (corpus.parent / "m").read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS)
+    assert (corpus.parent / "m").read_bytes() == learned(DEFAULT, CORPUS)
     assert (
         json.loads(done("train", corpus, "-o", "m", "--holdout", "0.25", "--json", cwd=corpus.parent))["test"]
         == said["test"]
@@ -228,7 +236,7 @@ def test_a_test_set_is_measured_and_not_learned(tmp_path: Path) -> None:
     out = done("train", train, "-o", tmp_path / "m", "--test", test)
     assert "accuracy" in out
     assert "true \\ answer" in out
-    assert (tmp_path / "m").read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS[:800], "auto")
+    assert (tmp_path / "m").read_bytes() == learned(DEFAULT, CORPUS[:800], "auto")
 
 
 def test_parts_updated_merged_and_forgotten_give_the_bytes_of_the_whole(tmp_path: Path) -> None:
@@ -269,7 +277,7 @@ def test_models_that_look_differently_are_not_merged(tmp_path: Path, corpus: Pat
 
 def test_pruning_says_what_is_lost_and_the_small_model_answers(tmp_path: Path, corpus: Path) -> None:
     model, small = tmp_path / "m", tmp_path / "small"
-    done("train", "-q", corpus, "-o", model)
+    done("train", "-q", corpus, "-o", model, "--preset", "text")
     before = model.read_bytes()
     said = json.loads(done("prune", model, "-o", small, "--min-documents", "3", "--json"))
     assert said["before"]["terms"] == bayleaf.Model.load(model).counts().n_terms

@@ -38,5 +38,5 @@ def test_languages_are_told_apart_by_their_letters() -> None:
 
 
 def test_an_unknown_preset_is_refused_with_the_names_of_all() -> None:
-    with pytest.raises(ValueError, match=r"no preset 'sms'.*'messages', 'mail', 'language', 'dna'"):
+    with pytest.raises(ValueError, match=r"no preset 'sms'.*'text', 'messages', 'mail', 'language', 'dna'"):
         preset("sms")

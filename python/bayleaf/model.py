@@ -204,8 +204,11 @@ class Model:
             raise TypeError(f"A model can be merged with a model, got {type(other).__name__}.")
         ours, theirs = ([(name, view.facts()) for name, view in model.views] for model in (self, other))
         if ours != theirs:
+            views = [model_views.as_given(model.views) for model in (self, other)]
             raise ValueError(
-                f"The models look at their documents differently: {self.views} and {other.views}."
+                f"The models look at their documents differently: this one as {views[0]}, the other as "
+                f"{views[1]}. "
+                "Choose one of the two as `views`, and learn the documents of the other model again with it."
             )
         source = other.copy() if other is self else other
         labels = self._labels.copy()

@@ -212,6 +212,11 @@ def view_from_dict(
 Preset = list[TextView] | dict[str, TextView]
 
 
+def text() -> list[TextView]:
+    """Any text: words and pairs of words, the default for all but short texts."""
+    return [TEXT]
+
+
 def messages() -> list[TextView]:
     """Short texts: words and pairs with punctuation, numbers by their length; addresses and money whole."""
     kept = ["url", "email", "money", "emoji", "hashtag"]
@@ -243,17 +248,22 @@ def dna() -> list[TextView]:
 
 
 PRESETS: Mapping[str, Callable[[], Preset]] = {
+    "text": text,
     "messages": messages,
     "mail": mail,
     "language": language,
     "dna": dna,
 }
-"""The presets by name."""
+"""The presets by name, the same in Python and on the command line."""
+
+OLDER_NAMES = {"languages": "language", "sequences": "dna"}
+"""What presets were called on the command line."""
 
 
 def preset(name: str) -> Preset:
-    """The views of a preset: "messages", "mail", "language" or "dna"."""
-    if name not in PRESETS:
+    """The views of a preset: "text", "messages", "mail", "language" or "dna"."""
+    found = PRESETS.get(OLDER_NAMES.get(name, name))
+    if found is None:
         choice = ", ".join(map(repr, PRESETS))
         raise ValueError(f"There is no preset {name!r}. The presets are {choice}.")
-    return PRESETS[name]()
+    return found()

@@ -18,10 +18,10 @@ from bayleaf.checks import check_threads
 from bayleaf.explanation import Explanation
 from bayleaf.labels import as_array, plain_labels
 from bayleaf.model import Model
-from bayleaf.model_views import as_given, columns_of, named_views, text_views, views_for
+from bayleaf.model_views import as_given, columns_of, named_views, views_for
 from bayleaf.posterior import decide, unless_unsure
 from bayleaf.text.views import View
-from bayleaf.tuning import FEW, Tuning, check_tuning
+from bayleaf.tuning import Tuning, check_tuning, default_views
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.types import Floats, Label
 
@@ -190,11 +190,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
             if views is None or isinstance(views, View):
                 return views_for(views, list(X), list(X.values()))
             return as_given(named_views(views))
-        return as_given(named_views(self._text_views(X) if views is None else views))
-
-    def _text_views(self, X: Any) -> list[View]:
-        """Words and pairs, and letters of short texts if weights set right what they count twice."""
-        return text_views(X, FEW if self.tuning in ("auto", "views", "terms") else None)
+        return as_given(named_views(default_views(X, self.tuning) if views is None else views))
 
     def _columns(self, X: Any, reset: bool) -> Any:
         """X as one column of texts, or as a mapping of columns that agrees with what was learned."""

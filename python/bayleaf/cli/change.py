@@ -39,12 +39,12 @@ def update_command(
       bayleaf update spam.bayleaf messages.tsv
       printf 'ham\\tSee you at noon\\n' | bayleaf update spam.bayleaf -
     """
-    from bayleaf.cli.models import of_columns
+    from bayleaf.cli.models import opened
     from bayleaf.cli.train import learn
 
     reading = Reading.taken(given)
     model, before = _loaded(model_file, output, reading.threads)
-    learn(model, reading.open(inputs, labelled=True, table=of_columns(model)), reading)
+    learn(model, opened(reading, inputs, model, labelled=True), reading)
     _keep(model, output or model_file, before, as_json, reading.quiet)
 
 
@@ -67,11 +67,11 @@ def forget_command(
       bayleaf forget spam.bayleaf wrong.tsv
       printf 'spam\\tSee you at noon\\n' | bayleaf forget spam.bayleaf -
     """
-    from bayleaf.cli.models import documents, labels_for, of_columns
+    from bayleaf.cli.models import documents, labels_for, opened
 
     reading = Reading.taken(given)
     model, before = _loaded(model_file, output, reading.threads)
-    for batch in reading.batches(reading.open(inputs, labelled=True, table=of_columns(model))):
+    for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
         try:
             model.forget(documents(model, batch), labels_for(model, batch.labels))
         except ValueError as error:
@@ -107,7 +107,7 @@ def retune_command(
       bayleaf retune spam.bayleaf messages.tsv
       bayleaf retune spam.bayleaf messages.tsv --tuning none -o plain.bayleaf
     """
-    from bayleaf.cli.models import check_text
+    from bayleaf.cli.models import check_text, documents, labels_for, opened
 
     reading = Reading.taken(given)
     model, before = _loaded(model_file, output, reading.threads)
@@ -117,8 +117,8 @@ def retune_command(
         model.drop_judgment()
     else:
         kept = Kept(None)
-        for batch in reading.batches(reading.open(inputs, labelled=True)):
-            kept.add(model, batch.texts, batch.labels)
+        for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
+            kept.add(documents(model, batch), labels_for(model, batch.labels))
         weigh(model, kept, level, reading)
     _keep(model, output or model_file, before, as_json, reading.quiet)
 
@@ -145,7 +145,10 @@ def merge_command(model_files: tuple[str, ...], output: str, as_json: bool) -> N
         try:
             model.merge(load(path))
         except ValueError as error:
-            raise click.ClickException(f"{path} cannot be merged with {model_files[0]}: {error}") from None
+            again = f" ('bayleaf train --like {model_files[0]}' does.)" if "Choose one" in str(error) else ""
+            raise click.ClickException(
+                f"{path} cannot be merged with {model_files[0]}: {error}{again}"
+            ) from None
     _keep(model, output, before, as_json)
 
 

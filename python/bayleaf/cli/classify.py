@@ -50,7 +50,7 @@ def classify_command(model_file: str, inputs: tuple[str, ...], as_json: bool, **
       echo "claim your free prize" | bayleaf classify spam.bayleaf
       bayleaf classify spam.bayleaf messages.tsv --proba --unsure 0.9
     """
-    from bayleaf.cli.models import load, of_columns
+    from bayleaf.cli.models import load, of_columns, opened
 
     reading = Reading.taken(given)
     style = Style(as_json=as_json, **given)
@@ -63,7 +63,7 @@ def classify_command(model_file: str, inputs: tuple[str, ...], as_json: bool, **
     piped = "-" in names
     if piped:
         _widen_pipe()
-    corpus = reading.open(names, labelled=False, interactive=piped, table=of_columns(model))
+    corpus = opened(reading, names, model, labelled=False, interactive=piped)
     out = sys.stdout.buffer
     answers = Answers(model, style)
     for batch in reading.batches(corpus):
@@ -93,6 +93,8 @@ class Answers:
         self._style = style
         self._classes: list[Label] = model.classes
         self._names = [_field(str(name)) for name in self._classes]
+        self._fields = dict(zip(self._classes, self._names, strict=True))
+        self._lines = {label: name + b"\n" for label, name in self._fields.items()}
 
     def lines(self, batch: Batch) -> Iterator[bytes]:
         """One line for each document."""
@@ -105,12 +107,11 @@ class Answers:
     def _short_lines(self, batch: Batch) -> Iterator[bytes]:
         from bayleaf.cli.models import documents
 
-        best = self._model.log_joint(documents(self._model, batch)).argmax(axis=1).tolist()
+        answers = self._model.predict(documents(self._model, batch)).tolist()
         columns = [_fields(batch.columns[name]) for name in self._kept(batch)]
         if not columns:
-            ended = [name + b"\n" for name in self._names]
-            return (ended[number] for number in best)
-        rows = zip((self._names[number] for number in best), *columns, strict=True)
+            return map(self._lines.__getitem__, answers)
+        rows = zip(map(self._fields.__getitem__, answers), *columns, strict=True)
         return (b"\t".join(row) + b"\n" for row in rows)
 
     def _kept(self, batch: Batch) -> list[str]:

@@ -42,12 +42,12 @@ def evaluate_command(
       bayleaf evaluate spam.bayleaf messages.tsv --worst 10 --html report.html
     """
     from bayleaf.cli.measuring import Measurement
-    from bayleaf.cli.models import documents, load, of_columns
+    from bayleaf.cli.models import documents, load, of_columns, opened
 
     reading = Reading.taken(given)
     model = load(model_file, reading.threads)
     measured = Measurement(model, 0 if of_columns(model) else worst)
-    for batch in reading.batches(reading.open(inputs, labelled=True, table=of_columns(model))):
+    for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
         measured.add(documents(model, batch), batch.labels, batch.origin)
     measured.check(inputs[0])
     if html:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayleaf.cli import options
 from bayleaf.cli.reading import finite
+
+if TYPE_CHECKING:
+    from bayleaf.model import Model
 
 
 @click.command("explain")
@@ -39,7 +43,7 @@ def explain_command(
 
     model = load(model_file)
     given = one_text(text)
-    document = _row(given, model_file) if of_columns(model) else given
+    document = _row(given, model, model_file) if of_columns(model) else given
     classes = {str(name): name for name in model.classes}
     if label is not None and label not in classes:
         listed = ", ".join(map(repr, classes))
@@ -59,12 +63,18 @@ def explain_command(
     console().print(*shown, reasons(explanation, most), sep="\n", end="")
 
 
-def _row(text: str, path: str) -> dict[str, object]:
-    """One row of a table."""
+def _row(text: str, model: Model, path: str) -> dict[str, Any]:
+    """One row of a table, or the columns of a mail."""
+    from bayleaf.cli.models import of_mail
+
     try:
         row = json.loads(text)
     except ValueError:
         row = None
+    if row is None and of_mail(model):
+        from bayleaf.text.mail import mail_columns
+
+        return {name: column[0] for name, column in mail_columns([text]).items()}
     if not isinstance(row, dict):
         raise click.ClickException(f'{path} looks at columns. Give a row of them as JSON: {{"size": 3}}.')
     return row

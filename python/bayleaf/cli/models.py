@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from bayleaf.corpus import Batch
+    from bayleaf.cli.reading import Reading
+    from bayleaf.corpus import Batch, Corpus
     from bayleaf.model import Model
-
-YES = ("1", "true", "yes", "t", "y")
 
 
 def load(path: str, threads: int | None = None) -> Model:
@@ -79,9 +78,33 @@ def documents(model: Model, batch: Batch) -> Any:
     """What a model looks at: the text, or the columns that its views name."""
     if not of_columns(model):
         return batch.texts
+    if of_mail(model) and not any(name in batch.columns for name, _ in model.views):
+        return _mail(batch)
     kinds = {column: view.kind for name, view in model.views for column in view.columns or (name,)}
     found = {name: kind for name, kind in kinds.items() if name in batch.columns}
     return {name: _values(batch.columns[name], kind, name) for name, kind in found.items()}
+
+
+def of_mail(model: Model) -> bool:
+    """Whether the model looks at the columns that `mail_columns` makes of a mail."""
+    from bayleaf.model_views import columns_of
+    from bayleaf.text.mail import MAIL_COLUMNS
+
+    return set(columns_of(model.views)) <= set(MAIL_COLUMNS)
+
+
+def _mail(batch: Batch) -> dict[str, list[str]]:
+    """The columns of the mails in a batch."""
+    from bayleaf.corpus.batches import strings
+    from bayleaf.text.mail import mail_columns
+
+    texts = strings(batch.texts)
+    return mail_columns([text.encode("latin-1") for text in texts] if batch.raw else texts)
+
+
+def opened(reading: Reading, inputs: Sequence[str], model: Model, labelled: bool, **how: bool) -> Corpus:
+    """The corpus as the model looks at it: texts, named columns, or mail."""
+    return reading.open(inputs, labelled, table=of_columns(model), mail=of_mail(model), **how)
 
 
 def _values(column: Any, kind: str, name: str) -> Any:
@@ -91,10 +114,8 @@ def _values(column: Any, kind: str, name: str) -> Any:
     if kind in ("words", "chars", "bytes_"):
         return column
     texts = strings(column)
-    if kind == "category":
+    if kind in ("category", "flag"):
         return [text or None for text in texts]
-    if kind == "flag":
-        return [None if not text else text.lower() in YES for text in texts]
     try:
         return [float(text) if text else float("nan") for text in texts]
     except ValueError as error:

@@ -89,8 +89,8 @@ _LOOKING = [
     click.option("--plain", is_flag=True, help="The textbook: single words, multinomial, alpha 1."),
     click.option(
         "--preset",
-        type=click.Choice(["text", "languages", "sequences"]),
-        help="text: words and pairs (the default); languages: letters 1-4; sequences: 8 bytes in a row.",
+        metavar="NAME",
+        help="Views that go well together: text, messages, mail, language or dna.",
     ),
     click.option("--ngrams", metavar="N|A-B", help="Words in a row that make a term: 2 is 1-2."),
     click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 # Batches of 4 MiB are no faster, and let memory grow by a quarter over a long file; these by a seventh.
 BATCH = 2 << 20
+
+MAIL = ("mbox", "maildir", "eml", "folders")
+RAW = "iso8859-1"
+"""The encoding in which every byte is a character, so that bytes can be had back."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,27 @@ class Reading:
         return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     def open(
-        self, inputs: Sequence[str], labelled: bool | None, interactive: bool = False, table: bool = False
+        self,
+        inputs: Sequence[str],
+        labelled: bool | None,
+        interactive: bool = False,
+        table: bool = False,
+        mail: bool = False,
     ) -> Corpus:
-        """Open files, folders, patterns or "-"; says on standard error what they were taken for."""
+        """Open files, folders, patterns or "-"; says on standard error what they were taken for.
+
+        With `mail`, files of mail are read as bytes: each part of a mail has an encoding of its own.
+        """
+        corpus = self._opened(inputs, labelled, interactive, table)
+        if mail and corpus.format in MAIL and self.encoding == "utf-8" and "-" not in inputs:
+            corpus = replace(self, encoding=RAW)._opened(inputs, labelled, interactive, table)
+        self.remark(_guess(corpus, inputs))
+        return corpus
+
+    def _opened(self, inputs: Sequence[str], labelled: bool | None, interactive: bool, table: bool) -> Corpus:
         from bayleaf.corpus import open_corpus
 
-        corpus = open_corpus(
+        return open_corpus(
             *inputs,
             format=self.format,
             text=self.text or None,
@@ -60,8 +79,6 @@ class Reading:
             interactive=interactive,
             batch_bytes=BATCH,
         )
-        self.remark(_guess(corpus, inputs))
-        return corpus
 
     def remark(self, message: str) -> None:
         """Say something beside the results."""
@@ -73,7 +90,7 @@ class Reading:
         line = ProgressLine(self.quiet)
         try:
             for batch in ahead(corpus) if _on_disk(corpus) else corpus:
-                yield batch
+                yield replace(batch, raw=True) if corpus.encoding == RAW and corpus.format in MAIL else batch
                 line.show(partial(progress, corpus))
         finally:
             line.end()

@@ -28,13 +28,14 @@ def tokens_command(text: str | None, model_file: str | None, as_json: bool, **gi
     """
     from bayleaf.cli.explain import one_text
     from bayleaf.cli.views import views_of
+    from bayleaf.model_views import named_views
 
     if model_file:
         from bayleaf.cli.models import load
 
         views = [view for _, view in load(model_file).views]
     else:
-        views = views_of(given)
+        views = [view for _, view in named_views(views_of(given))]
     document = one_text(text)
     terms = [term for view in views if hasattr(view, "tokens") for term in view.tokens(document)]
     click.echo(json.dumps(terms, ensure_ascii=False) if as_json else "\n".join(terms))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +16,7 @@ from bayleaf.cli.weighing import LEVELS, Kept, chosen_level, kept_for, named, we
 from bayleaf.cli.weighing import facts as weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     metavar="PART",
     help="Measure on a part, then learn it too: 0.2.",
 )
+@click.option("--like", metavar="MODEL", help="Take views and settings from this model, to merge them later.")
 @options.looking
 @options.judging
 @click.option(
@@ -49,6 +52,7 @@ def train_command(
     output: str,
     test: str | None,
     holdout: float | None,
+    like: str | None,
     tuning: str | None,
     as_json: bool,
     **given: Any,
@@ -67,25 +71,29 @@ def train_command(
       bayleaf train messages.tsv -o spam.bayleaf --holdout 0.2
       bayleaf train mail/ham mail/spam -o mail.bayleaf --stemmer english
     """
-    from bayleaf.cli.models import check_target
-    from bayleaf.cli.views import new_model, refusing
+    from bayleaf.cli.models import check_target, opened
+    from bayleaf.cli.views import model_like, new_model, refusing, unsaid
 
     if holdout and "-" in inputs:
         raise click.UsageError(
             "--holdout reads the input twice, which standard input does not allow. Save it to a file."
         )
     reading = Reading.taken(given)
-    level = chosen_level(tuning, given["plain"], given["preset"])
-    model = new_model(reading.threads, given)
+    level = chosen_level(tuning, given["plain"])
+    make = partial(new_model, reading.threads, given)
+    model = model_like(like, reading.threads, given) if like else make()
     with refusing():
         model.check_level(level)
     check_target(output)
     started = time.perf_counter()
-    corpus, kept = reading.open(inputs, labelled=True), kept_for(level)
-    if holdout:
-        measured: Measurement | None = _held_out(model, corpus, reading, holdout, kept, level)
-    else:
+    corpus, kept = opened(reading, inputs, model, labelled=True), kept_for(level)
+    if kept is not None and not like and unsaid(given):
+        model = _looking(make, corpus, reading, level, kept, learned=not holdout)
+    elif not holdout:
         learn(model, corpus, reading, kept)
+    if holdout:
+        measured: Measurement | None = _held_out(model, corpus, reading, holdout, kept_for(level), level)
+    else:
         weigh(model, kept, level, reading)
         measured = _tested(model, reading, test) if test else None
     _keep(model, output, measured, as_json, time.perf_counter() - started, inputs[0])
@@ -96,17 +104,38 @@ def learn(model: Model, corpus: Corpus, reading: Reading, kept: Kept | None = No
     from bayleaf.cli.models import documents, labels_for
 
     for batch in reading.batches(corpus):
-        model.learn(documents(model, batch), labels_for(model, batch.labels))
-        if kept is not None:
-            kept.add(model, batch.texts, batch.labels)
+        _learn_part(model, documents(model, batch), labels_for(model, batch.labels), kept)
+
+
+def _looking(
+    make: Callable[..., Model], corpus: Corpus, reading: Reading, level: Tuning | None, kept: Kept,
+    learned: bool,
+) -> Model:  # fmt: skip
+    """A model that looks at the documents as NaiveBayes().fit would, which all of them have a say in."""
+    from bayleaf.tuning import default_views
+
+    batches = reading.batches(corpus)
+    for batch in batches:
+        kept.add(batch.texts, batch.labels)
+        if not kept.whole:
+            break
+    model = make(views=default_views(kept.documents if kept.whole else [], level))
+    if learned and kept.labels:
+        model.learn(kept.documents, kept.labels)
+    if not kept.whole:
+        kept.drop()
+    for batch in batches if learned else ():
+        model.learn(batch.texts, batch.labels)
+    return model
 
 
 def _tested(model: Model, reading: Reading, test: str) -> Measurement:
     from bayleaf.cli.measuring import Measurement
+    from bayleaf.cli.models import documents, opened
 
     measured = Measurement(model)
-    for batch in reading.batches(reading.open([test], labelled=True)):
-        measured.add(batch.texts, batch.labels, batch.origin)
+    for batch in reading.batches(opened(reading, [test], model, labelled=True)):
+        measured.add(documents(model, batch), batch.labels, batch.origin)
     measured.check(test)
     return measured
 
@@ -117,32 +146,41 @@ def _held_out(
     """Learn the rest, measure on the part, then learn that too: counts do not mind their order."""
     from bayleaf.cli.measuring import Measurement
 
-    for _, texts, labels in _parts(corpus, reading, part, held=False):
-        _learn_part(model, texts, labels, kept)
+    for _, rows, labels in _parts(model, corpus, reading, part, held=False):
+        _learn_part(model, rows, labels, kept)
     weigh(model, kept, level, reading)
     measured = Measurement(model.copy())
-    for batch, texts, labels in _parts(corpus, reading, part, held=True):
-        measured.add(texts, labels, batch.origin)
-        _learn_part(model, texts, labels, kept)
+    for batch, rows, labels in _parts(model, corpus, reading, part, held=True):
+        measured.add(rows, labels, batch.origin)
+        _learn_part(model, rows, labels, kept)
     measured.check(f"The part of {part:g}")
     weigh(model, kept, level, reading)
     return measured
 
 
-def _parts(corpus: Corpus, reading: Reading, part: float, held: bool) -> Iterator[tuple[Batch, Any, Any]]:
+def _parts(
+    model: Model, corpus: Corpus, reading: Reading, part: float, held: bool
+) -> Iterator[tuple[Batch, Any, Any]]:
     """Of each batch what is held out, or the rest."""
+    from bayleaf.cli.models import documents
+
     before = 0
     for batch in reading.batches(corpus):
         rows = held_out(before, len(batch), part)
         rows = rows if held else ~rows
-        yield batch, batch.texts.take(rows), batch.labels.take(rows)
+        columns = {name: column.take(rows) for name, column in batch.columns.items()}
+        taken = replace(batch, columns=columns, labels=batch.labels.take(rows))
+        if len(taken):
+            yield taken, documents(model, taken), taken.labels
         before += len(batch)
 
 
-def _learn_part(model: Model, texts: Any, labels: Any, kept: Kept | None) -> None:
-    model.learn(texts, labels)
+def _learn_part(model: Model, documents: Any, labels: Any, kept: Kept | None) -> None:
+    model.learn(documents, labels)
     if kept is not None:
-        kept.add(model, texts, labels)
+        kept.add(documents, labels)
+        if not kept.whole:
+            kept.drop()
 
 
 def held_out(before: int, rows: int, part: float) -> NDArray[np.bool_]:

@@ -19,36 +19,45 @@ MOST_BYTES = 256 << 20
 
 
 class Kept:
-    """The documents of a run, in memory; with `most` bytes, none of them if they are more."""
+    """The documents of a run, in memory: texts, or the columns of a table; with `most` bytes, not more."""
 
     def __init__(self, most: int | None) -> None:
-        self.texts: list[str] = []
+        self.documents: Any = []
         self.labels: list[Any] = []
         self.whole = True
         self._most, self._bytes = most, 0
 
-    def add(self, model: Model, texts: Any, labels: Any) -> None:
-        """Keep documents that the model has learned."""
-        from bayleaf.cli.models import labels_for
+    def add(self, documents: Any, labels: Any) -> None:
+        """Keep documents that are learned; `whole` tells whether all of them are still here."""
         from bayleaf.corpus.batches import strings
         from bayleaf.labels import as_list
 
         if not self.whole:
             return
-        new = strings(texts)
-        self._bytes += sum(map(len, new))
-        self.texts += new
-        self.labels += as_list(labels_for(model, labels))
-        if self._most is not None and self._bytes > self._most:
-            self.texts, self.labels, self.whole = [], [], False
+        if isinstance(documents, dict):
+            self.documents = self.documents or {name: [] for name in documents}
+            for name, column in documents.items():
+                self._extend(self.documents[name], column)
+        else:
+            self._extend(self.documents, strings(documents))
+        self.labels += as_list(labels)
+        self.whole = self._most is None or self._bytes <= self._most
+
+    def _extend(self, column: list[Any], more: Any) -> None:
+        column += more
+        self._bytes += sum(len(each) for each in more if isinstance(each, str))
+
+    def drop(self) -> None:
+        """Give the memory back."""
+        self.documents, self.labels = [], []
 
 
-def chosen_level(given: str | None, plain: bool, preset: str | None) -> Tuning | None:
-    """The level that `--tuning` names; without it, "auto" for texts."""
+def chosen_level(given: str | None, plain: bool) -> Tuning | None:
+    """The level that `--tuning` names; without it, "auto" as in NaiveBayes()."""
     if plain and given not in (None, "none"):
-        raise click.UsageError(f"--plain is the textbook, without weights; leave out it or --tuning {given}.")
+        raise click.UsageError(f"--plain is the textbook; drop one of --plain and --tuning {given}.")
     if given is None:
-        return None if plain or preset in ("languages", "sequences") else "auto"
+        return None if plain else "auto"
     level: Any = given
     return None if given == "none" else level
 
@@ -72,7 +81,7 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
         line = ProgressLine(reading.quiet)
         try:
             model.tune(
-                kept.texts,
+                kept.documents,
                 kept.labels,
                 level,
                 lambda step: line.show(lambda _: f"Weighing the evidence: {step}"),

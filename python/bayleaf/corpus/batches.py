@@ -24,6 +24,8 @@ class Batch:
     text_columns: tuple[str, ...]
     labels: Column
     origins: Callable[[int], str]
+    raw: bool = False
+    """Whether the texts are bytes read as Latin-1, because they name their own encodings, as mail does."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))

@@ -54,6 +54,11 @@ class Corpus:
         return self._finished + self._reader.consumed
 
     @property
+    def encoding(self) -> str:
+        """The encoding in which the inputs are read."""
+        return self._settings.encoding
+
+    @property
     def skipped(self) -> int:
         """How many rows were left out: undecodable, malformed or without a class."""
         return self._settings.skipped

@@ -13,7 +13,7 @@ import numpy as np
 from bayleaf import model_views
 from bayleaf.labels import as_list
 from bayleaf.text.counts import ClassCounts, TextTally
-from bayleaf.text.views import TextView
+from bayleaf.text.views import TextView, View
 from bayleaf.tuning import leave_one_out, term_weights
 from bayleaf.tuning.judgment import Judgment, Level, ViewJudgment
 from bayleaf.tuning.leave_one_out import Suspect
@@ -40,6 +40,11 @@ MOST_CELLS = 10_000_000
 
 EARNED_ALPHA = 0.5
 """The smoothing below earned weights, where the model's is the textbook's 1 (measured in docs/tuning.md)."""
+
+
+def default_views(texts: Any, level: Tuning | None) -> list[View]:
+    """The views of texts if none are given; with weights, which set right what they repeat, letters too."""
+    return model_views.text_views(texts, FEW if level in ("auto", "views", "terms") else None)
 
 
 def check_tuning(name: str, level: Any) -> None:
