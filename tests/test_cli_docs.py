@@ -50,6 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done("train", "-q", "messages.tsv", "-o", f"{day}.bayleaf", "--plain", cwd=made)
         done("export", f"{day}.bayleaf", "-o", f"{day}.csv", cwd=made)
     done("export", "spam.bayleaf", "-o", "spam.parquet", cwd=made)
+    done("serve", "filter", "--model", "spam=spam.bayleaf", "--check", cwd=made)
     return made
 
 

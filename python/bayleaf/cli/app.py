@@ -26,6 +26,8 @@ MODULES = {
     "import": "tables",
     "tokens": "tokens",
     "study": "study",
+    "serve": "serve",
+    "verify": "verify",
     "demo": "demo",
     "paper": "paper",
 }

@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ class Questions:
         self._settings, self._writer = settings, writer
         self._recent: OrderedDict[tuple[int, str], Question] = OrderedDict()
         self._unwritten: OrderedDict[tuple[int, str], Question] = OrderedDict()
+        self._ids: dict[tuple[int, bytes], str] = {}
         self._start = secrets.token_hex(4)
         self._count = itertools.count(1)
         self._connection = database.connect(folder, readonly=True)
@@ -71,11 +73,23 @@ class Questions:
         made = Question(id, document, user, answer.label, probabilities, answer.version, time.time())
         key = (served.number, id)
         with self._lock:
+            self._ids[served.number, document.identity] = id
             for kept in (self._recent, self._unwritten):
                 kept[key] = made
                 kept.move_to_end(key)
                 if len(kept) > most:
-                    kept.popitem(last=False)
+                    self._drop(*kept.popitem(last=False))
+
+    def _drop(self, key: tuple[int, str], question: Question) -> None:
+        about = (key[0], question.document.identity)
+        if self._ids.get(about) == key[1]:
+            del self._ids[about]
+
+    def about(self, served: Served, identity: bytes) -> Question | None:
+        """The last question about a document, if it is recent."""
+        with self._lock:
+            id = self._ids.get((served.number, identity), "")
+            return self._recent.get((served.number, id))
 
     def find(self, served: Served, id: str) -> Question | None:
         """The question of this id, or None."""
@@ -94,18 +108,18 @@ class Questions:
         document = Document(unpacked(row[1]), bytes(row[2]), row[3], row[4])
         return Question(row[0], document, row[5], json.loads(row[6]), json.loads(row[7]), row[8], row[9])
 
-    def flush(self) -> None:
+    def flush(self) -> Future[Any] | None:
         """Have the writer keep what is new."""
         with self._lock:
             fresh, self._unwritten = self._unwritten, OrderedDict()
         if not fresh or self._writer.broken is not None:
-            return
+            return None
         rows = [self._row(model, question) for (model, _), question in fresh.items()]
 
         def write(ledger: Ledger) -> None:
             self._writer.transaction(lambda: ledger.keep_questions(rows, self._settings.questions))
 
-        self._writer.call(write)
+        return self._writer.call(write)
 
     def _row(self, model: int, question: Question) -> tuple[Any, ...]:
         document = question.document
@@ -120,13 +134,15 @@ class Questions:
         with self._lock:
             for kept in (self._recent, self._unwritten):
                 for key in [key for key, each in kept.items() if each.document.identity == identity]:
-                    del kept[key]
+                    self._drop(key, kept.pop(key))
 
     def history(
         self, served: Served, search: str, label: str, limit: int, before: float
     ) -> list[dict[str, Any]]:
         """The newest questions, with what was taught about them since; `search` looks into their texts."""
-        self.flush()
+        flushed = self.flush()
+        if flushed is not None:
+            flushed.exception()  # what is older can be looked at all the same
         with self._lock:
             rows = self._connection.execute(HISTORY, (served.number, before)).fetchall()
         found = (_shown(row) for row in rows)

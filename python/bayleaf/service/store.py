@@ -8,12 +8,13 @@ import logging
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 from bayleaf import atomic
+from bayleaf.explanation import Explanation
 from bayleaf.model import Model
 from bayleaf.service import database, settings, snapshots
 from bayleaf.service.changes import Change, Done, Effect, Forget, ForgetWhere, Learn, Taught, Who
@@ -23,6 +24,7 @@ from bayleaf.service.questions import Questions
 from bayleaf.service.refusals import Broken, Conflict, Invalid, NotFound
 from bayleaf.service.served import Answer, NotBuilt, Served, digest, replay, retuned
 from bayleaf.service.writer import Once, Writer
+from bayleaf.types import Label
 
 logger = logging.getLogger("bayleaf.service")
 
@@ -130,11 +132,29 @@ class Store:
 
     # Asking
 
-    async def answer(self, served: Served, documents: Sequence[Document], user: str = "") -> list[Answer]:
+    async def answer(
+        self, served: Served, documents: Sequence[Document], user: str = "", in_thread: bool = False
+    ) -> list[Answer]:
         """The class of each document, from the shared counts and the user's own."""
+        found: list[Answer] = await self._asked(
+            served, user, in_thread, lambda: served.answer(documents, user)
+        )
+        return found
+
+    async def explain(
+        self, served: Served, document: Document, label: Label | None, user: str = ""
+    ) -> tuple[Explanation, int]:
+        """Why a document gets its class, and the version that says so."""
+        found: tuple[Explanation, int] = await self._asked(
+            served, user, True, lambda: served.explain(document, label, user)
+        )
+        return found
+
+    async def _asked(self, served: Served, user: str, in_thread: bool, ask: Callable[[], Any]) -> Any:
+        """Ask; if the user's model is not in memory, have it built and ask again."""
         while True:
             try:
-                return served.answer(documents, user)
+                return await asyncio.to_thread(ask) if in_thread else ask()
             except NotBuilt:
                 await asyncio.wrap_future(self.writer.call(lambda ledger: served.build(user, ledger)))
 

@@ -1,0 +1,188 @@
+"""The operations of the service, the same for every protocol: ask, teach, forget."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any
+
+from bayleaf.service.changes import Done, Forget, ForgetWhere, Taught, Who
+from bayleaf.service.documents import Document
+from bayleaf.service.metrics import Metrics
+from bayleaf.service.progress import Record
+from bayleaf.service.refusals import Conflict, NotFound
+from bayleaf.service.served import Answer, Served
+from bayleaf.service.store import Store
+from bayleaf.service.tokens import Tokens
+from bayleaf.service.writer import Once
+from bayleaf.types import Label
+
+audit = logging.getLogger("bayleaf.audit")
+FLUSH_SECONDS = 1.0
+
+
+class Service:
+    """A store with its tokens, its metrics and its background work."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.tokens = Tokens(store.folder)
+        self.records: dict[str, Record] = {}
+        for served in store.served.values():
+            self.records[served.name] = self._recorded(served)
+        self.metrics = Metrics(store, self.records)
+        self.retuning: dict[str, str] = {}
+        self._running: set[str] = set()
+
+    def _recorded(self, served: Served) -> Record:
+        rows = self.store.questions.read(
+            "SELECT asked, answer = label FROM document WHERE model = ? AND asked IS NOT NULL", served.number
+        )
+        loss = -sum(math.log(max(asked, 1e-15)) for asked, _ in rows)
+        return Record(len(rows), sum(right for _, right in rows), loss)
+
+    def record(self, served: Served) -> Record:
+        """How a model has been doing."""
+        return self.records.setdefault(served.name, Record())
+
+    # Asking
+
+    async def ask(
+        self,
+        served: Served,
+        documents: Sequence[Document],
+        ids: Sequence[str | None],
+        user: str = "",
+        in_thread: bool = False,
+    ) -> list[tuple[str, Answer]]:
+        """Answer, and remember the questions so that they can be taught by id."""
+        answers = await self.store.answer(served, documents, user, in_thread)
+        record, questions = self.record(served), self.store.questions
+        named = []
+        for document, given, answer in zip(documents, ids, answers, strict=True):
+            id = given or questions.new_id()
+            questions.keep(served, id, document, user, answer)
+            record.answered(answer.label)
+            named.append((id, answer))
+        self._autolearn(served, documents, answers, user)
+        return named
+
+    def _autolearn(
+        self, served: Served, documents: Sequence[Document], answers: Sequence[Answer], user: str
+    ) -> None:
+        sure = self.store.settings.autolearn.get(served.name)
+        if sure is None or self.store.writer.broken is not None:
+            return
+        both = zip(documents, answers, strict=True)
+        taught = [Taught(document, answer.label) for document, answer in both if answer.probability >= sure]
+        if taught:
+            self.store.learn(Who(served.number, "autolearn", user, "auto"), taught).add_done_callback(
+                _ignored
+            )
+
+    def asked(self, served: Served, id: str) -> Document:
+        """The document of an earlier question."""
+        found = self.store.questions.find(served, id)
+        if found is None:
+            raise NotFound(
+                f"There is no question {id!r}, or it is too old to be kept. Teach with the text instead."
+            )
+        return found.document
+
+    # Changing
+
+    async def learn(
+        self,
+        served: Served,
+        who: Who,
+        pairs: Sequence[tuple[Document, Label]],
+        once: Once | None = None,
+        correct: bool = True,
+    ) -> Done | bytes:
+        """Learn documents, durably; gives what became of them, or the bytes of the first answer to a key."""
+        taught = [self._with_answer(served, document, label) for document, label in pairs]
+        done: Done | bytes = await asyncio.wrap_future(self.store.learn(who, taught, once, correct))
+        if isinstance(done, Done):
+            self._learned(served, who, taught, done)
+        return done
+
+    def _with_answer(self, served: Served, document: Document, label: Label) -> Taught:
+        asked = self.store.questions.about(served, document.identity)
+        if asked is None:
+            return Taught(document, label)
+        return Taught(document, label, json.dumps(asked.label, ensure_ascii=False), asked.probability(label))
+
+    def _learned(self, served: Served, who: Who, taught: Sequence[Taught], done: Done) -> None:
+        for each, result in zip(taught, done.results, strict=True):
+            self.metrics.change(served.name, result.outcome)
+            if each.answer is not None and each.asked is not None and result.outcome == "learned":
+                self.record(served).taught(json.loads(each.answer), each.label, each.asked)
+        self._audit(served, who, done)
+
+    async def forget(
+        self, served: Served, change: Forget | ForgetWhere, once: Once | None = None
+    ) -> Done | bytes:
+        """Forget, or erase, and say what was forgotten."""
+        future: Future[Any] = self.store.erase(change) if change.erase else self.store.submit(change, once)
+        done: Done | bytes = await asyncio.wrap_future(future)
+        if isinstance(done, Done):
+            for result in done.results:
+                self.metrics.change(served.name, result.outcome)
+            self._audit(served, change.who, done)
+        return done
+
+    @staticmethod
+    def _audit(served: Served, who: Who, done: Done) -> None:
+        for each in done.results:
+            if each.outcome not in ("already", "unknown"):
+                entry = {
+                    "model": served.name, "by": who.by, "user": who.user, "source": who.source,
+                    "outcome": each.outcome, "label": each.label, "before": each.before,
+                    "document": each.identity.hex(), "version": each.version,
+                }  # fmt: skip
+                audit.info(json.dumps(entry, ensure_ascii=False))
+
+    @contextmanager
+    def running(self, key: str) -> Iterator[None]:
+        """While a request with an Idempotency-Key is at work, the same again is refused."""
+        if key and key in self._running:
+            raise Conflict("A request with this Idempotency-Key is still at work. Ask again in a moment.")
+        self._running.add(key)
+        try:
+            yield
+        finally:
+            self._running.discard(key)
+
+    # Background work
+
+    def start_retune(self, served: Served) -> None:
+        """Weigh the evidence anew in a thread of its own, and switch when it is done."""
+        if self.retuning.get(served.name) == "running":
+            raise Conflict(f"The model {served.name!r} is being retuned already.")
+        if not served.shared.n_documents:
+            raise Conflict("This model has learned nothing yet.")
+        self.retuning[served.name] = "running"
+        threading.Thread(target=self._retune, args=(served,), name="bayleaf-retune", daemon=True).start()
+
+    def _retune(self, served: Served) -> None:
+        try:
+            documents = self.store.retune(served)
+            self.retuning[served.name] = f"done, on {documents} documents"
+        except Exception as error:
+            self.retuning[served.name] = f"failed: {getattr(error, 'detail', error)}"
+
+    async def background(self) -> None:
+        """Write the questions down once a second."""
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            self.store.questions.flush()
+
+
+def _ignored(future: Future[Any]) -> None:
+    future.exception()
