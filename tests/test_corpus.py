@@ -159,10 +159,27 @@ def make_tree(root: Path, files: dict[str, bytes]) -> Path:
     return root
 
 
+def test_a_file_beside_folders_is_refused_by_name_or_of_the_class_of_its_folder(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"ham/1": b"hi", "ham/2": b"yo", "ham/old/3": b"hey", "spam/4": b"win"})
+    with pytest.raises(
+        CorpusError, match=r"ham/1 lies beside the folder .*ham/old\. .*--label-column folder"
+    ):
+        list(open_corpus(tmp_path, labelled=True))
+    corpus = open_corpus(tmp_path, labelled=True, label="folder")
+    assert sorted(read(corpus)) == [("ham", "hi"), ("ham", "yo"), ("old", "hey"), ("spam", "win")]
+    assert sorted(texts(open_corpus(tmp_path, labelled=False))) == ["hey", "hi", "win", "yo"]
+
+
+def test_a_link_that_leads_back_is_not_followed(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"ham/1": b"hi", "spam/4": b"win"})
+    (tmp_path / "spam" / "back").symlink_to("..")
+    corpus = open_corpus(tmp_path, label="folder")
+    assert read(corpus) == [("ham", "hi"), ("spam", "win")]
+
+
 def test_in_a_tree_the_innermost_folder_is_the_label(tmp_path: Path) -> None:
-    """The layout of 20 Newsgroups and of Enron, whose summary beside the class folders is no document."""
+    """The layout of 20 Newsgroups and of Enron, without its summaries."""
     tree = {
-        "enron1/Summary.txt": b"about",
         "enron1/ham/0001.txt": b"caf\xe9\nau lait",
         "enron1/spam/1": gzip.compress(b"win"),
         "enron2/ham/7": b"",
@@ -264,7 +281,7 @@ def test_values_that_are_not_strings_become_strings(tmp_path: Path) -> None:
     assert batch.labels.tolist() == ["1", "2"]
     assert batch.columns["more"].tolist() == ['[1, "é"]', ""]
     pq.write_table(
-        pa.table({"y": [3, 4], "text": pa.array(["a", None]).dictionary_encode()}), tmp_path / "m.pq"
+        pa.table({"y": [3, 4], "text": pa.array(["a", ""]).dictionary_encode()}), tmp_path / "m.pq"
     )
     assert read(open_corpus(tmp_path / "m.pq")) == [("3", "a"), ("4", "")]
 
@@ -290,7 +307,7 @@ def test_standard_input_may_hold_any_format(
 ) -> None:
     (tmp_path / "x").write_bytes(COMPRESS[ending](WRITERS[format][1](ROWS)))
     feed(io.FileIO(tmp_path / "x"))
-    corpus = open_corpus("-")
+    corpus = open_corpus("-", format=format)
     assert (corpus.format, corpus.total_bytes, read(corpus)) == (format, None, ROWS)
     with pytest.raises(CorpusError, match="once only"):
         read(corpus)
@@ -317,7 +334,7 @@ def test_a_line_that_has_come_in_part_does_not_spoil_the_guess(feed: Callable[[i
     taking, giving = os.pipe()
     feed(io.FileIO(taking))
     os.write(giving, b"ham\thi\nspa")
-    corpus = open_corpus("-", interactive=True)
+    corpus = open_corpus("-", interactive=True, labelled=True)
     os.write(giving, b"m\tyo\n")
     os.close(giving)
     assert (corpus.format, read(corpus)) == ("tsv", [("ham", "hi"), ("spam", "yo")])

@@ -128,7 +128,8 @@ def failure(path: Path | str, **options: Any) -> str:
             "m.fasta",
             b">a\nACGT\n",
             {"labelled": True},
-            "m.fasta: sequences have no label. Name the table of their taxa with --taxonomy.",
+            "m.fasta: sequences have no label. Name the table of their taxa with --taxonomy, or "
+            "their class with --label.",
         ),
         ("m.parquet", b"PAR1 and then nothing", {}, None),
     ],
@@ -210,7 +211,7 @@ def test_skipped_rows_are_counted_for_every_kind_of_fault(tmp_path: Path) -> Non
 
 
 def test_a_row_without_a_label_is_named_in_parquet_too(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"label": ["a", None, "b"], "text": ["x", "y", None]}), tmp_path / "m.parquet")
+    pq.write_table(pa.table({"label": ["a", None, "b"], "text": ["x", "y", ""]}), tmp_path / "m.parquet")
     assert failure(tmp_path / "m.parquet").startswith("m.parquet, row 2 has no label.")
     corpus = open_corpus(tmp_path / "m.parquet", on_error="skip")
     (batch,) = corpus

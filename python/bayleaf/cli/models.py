@@ -98,8 +98,7 @@ def _mail(batch: Batch) -> dict[str, list[str]]:
     from bayleaf.corpus.batches import strings
     from bayleaf.text.mail import mail_columns
 
-    texts = strings(batch.texts)
-    return mail_columns([text.encode("latin-1") for text in texts] if batch.raw else texts)
+    return mail_columns(strings(batch.texts) if batch.mails is None else batch.mails)
 
 
 def opened(reading: Reading, inputs: Sequence[str], model: Model, labelled: bool, **how: bool) -> Corpus:

@@ -17,6 +17,7 @@ FORMATS = (
     "fasttext",
     "mbox",
     "fasta",
+    "fastq",
     "lines",
     "folders",
     "maildir",

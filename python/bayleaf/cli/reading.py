@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
 # Batches of 4 MiB are no faster, and let memory grow by a quarter over a long file; these by a seventh.
 BATCH = 2 << 20
-
-MAIL = ("mbox", "maildir", "eml", "folders")
-RAW = "iso8859-1"
-"""The encoding in which every byte is a character, so that bytes can be had back."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +49,11 @@ class Reading:
     ) -> Corpus:
         """Open files, folders, patterns or "-"; says on standard error what they were taken for.
 
-        With `mail`, files of mail are read as bytes: each part of a mail has an encoding of its own.
+        With `mail`, what begins with the headers of a mail is one.
         """
-        corpus = self._opened(inputs, labelled, interactive, table)
-        if mail and corpus.format in MAIL and self.encoding == "utf-8" and "-" not in inputs:
-            corpus = replace(self, encoding=RAW)._opened(inputs, labelled, interactive, table)
-        self.remark(_guess(corpus, inputs))
-        return corpus
-
-    def _opened(self, inputs: Sequence[str], labelled: bool | None, interactive: bool, table: bool) -> Corpus:
         from bayleaf.corpus import open_corpus
 
-        return open_corpus(
+        corpus = open_corpus(
             *inputs,
             format=self.format,
             text=self.text or None,
@@ -77,8 +66,11 @@ class Reading:
             labelled=labelled,
             table=table,
             interactive=interactive,
+            mail=mail,
             batch_bytes=BATCH,
         )
+        self.remark(_guess(corpus, inputs))
+        return corpus
 
     def remark(self, message: str) -> None:
         """Say something beside the results."""
@@ -90,7 +82,7 @@ class Reading:
         line = ProgressLine(self.quiet)
         try:
             for batch in ahead(corpus) if _on_disk(corpus) else corpus:
-                yield replace(batch, raw=True) if corpus.encoding == RAW and corpus.format in MAIL else batch
+                yield batch
                 line.show(partial(progress, corpus))
         finally:
             line.end()

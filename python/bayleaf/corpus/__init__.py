@@ -3,7 +3,18 @@
 from bayleaf.corpus.batches import Batch, Column
 from bayleaf.corpus.corpus import Corpus, open_corpus
 from bayleaf.corpus.formats import FORMATS
-from bayleaf.corpus.settings import CorpusError
+from bayleaf.corpus.settings import MAX_RECORD, CorpusError, Reject
 from bayleaf.corpus.slices import Numbering, Slices
 
-__all__ = ["FORMATS", "Batch", "Column", "Corpus", "CorpusError", "Numbering", "Slices", "open_corpus"]
+__all__ = [
+    "FORMATS",
+    "MAX_RECORD",
+    "Batch",
+    "Column",
+    "Corpus",
+    "CorpusError",
+    "Numbering",
+    "Reject",
+    "Slices",
+    "open_corpus",
+]

@@ -10,15 +10,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.corpus.settings import CorpusError, Settings
+from bayleaf.corpus.batches import Origins
+from bayleaf.corpus.settings import CorpusError, Settings, too_long
 from bayleaf.corpus.slices import Offsets, positions
 from bayleaf.corpus.streams import Stream
 
 Cut: TypeAlias = Callable[[bytes], int]
-"""Where the last whole record of a buffer ends; 0 if it holds none."""
+"""Where the last record that may go on begins in the next lines of a stream; -1 if none begins in them.
+
+It is called with every line once, in order: what it must know about earlier ones it keeps.
+"""
 
 # Decoding 64 KiB at a time stays in the cache: 8 GB/s on English text, against 0.6 for 16 MiB at once.
 PIECE = 1 << 16
+NONE: Offsets = np.empty(0, np.int64)
+
+
+UNDECODABLE = "could not be decoded"
 
 
 @dataclass(frozen=True)
@@ -44,16 +52,26 @@ class Block:
         """Name the line of an offset: "mail.tsv, line 12"."""
         return f"{self.name}, line {self.line(offset)}"
 
-    def origins(self, offsets: Offsets) -> Callable[[int], str]:
+    def origins(self, offsets: Offsets) -> Origins:
         """Name the line of each row, given where the rows start."""
-        return lambda row: self.where(int(offsets[row]))
+        return Origins(self.name, lambda: self.first_line + np.searchsorted(self.newlines, offsets))
 
     def without_spoiled(self, starts: Offsets, settings: Settings) -> NDArray[np.bool_]:
-        """Mark the records that hold no spoiled line, and count the others as skipped."""
-        kept = np.ones(len(starts), bool)
+        """Mark the records that hold no spoiled line and are not too long; the others count as skipped."""
+        kept = self._short_enough(starts, settings)
         if len(self.spoiled):
-            kept[np.searchsorted(starts, self.spoiled, side="right") - 1] = False
-            settings.skipped += int((~kept).sum())
+            spoiled = np.unique(np.searchsorted(starts, self.spoiled, side="right") - 1)
+            for record in spoiled[kept[spoiled]].tolist():
+                settings.refuse(self.name, self.line(int(starts[record])), f" {UNDECODABLE}")
+            kept[spoiled] = False
+        return kept
+
+    def _short_enough(self, starts: Offsets, settings: Settings) -> NDArray[np.bool_]:
+        if len(self.buffer) <= settings.max_record:
+            return np.ones(len(starts), bool)
+        kept: NDArray[np.bool_] = np.diff(starts, append=len(self.buffer)) <= settings.max_record
+        for offset in starts[~kept].tolist():
+            settings.refuse(self.name, self.line(offset), too_long(settings.max_record), "")
         return kept
 
     def lines(self) -> tuple[Offsets, Offsets]:
@@ -70,37 +88,61 @@ def bounded(content: NDArray[np.uint8], breaks: Offsets) -> tuple[Offsets, Offse
     return starts, ends
 
 
-def last_line(buffer: bytes) -> int:
+def last_line(lines: bytes) -> int:
     """Cut behind the last line break."""
-    return buffer.rfind(b"\n") + 1
+    return len(lines)
 
 
-def pieces(stream: Stream, size: int, cut: Cut) -> Iterator[bytes]:
-    """Read blocks of about `size` bytes that end where a record does; a long record makes a longer block."""
-    waiting: list[bytes] = []
+def pieces(stream: Stream, settings: Settings, cut: Cut) -> Iterator[bytes]:
+    """Read blocks of about a batch that end where a record does; a long record makes a longer block."""
+    size = settings.batch_bytes
+    record, line = (Waiting(stream.name, settings.max_record) for _ in range(2))
     while chunk := stream.read(size):
         if len(chunk) < size and not stream.interactive:
-            waiting.append(chunk)
-            break
-        if b"\n" not in chunk:
-            waiting.append(chunk)
-            continue
-        if cut is not last_line:
-            chunk = b"".join([*waiting, chunk])
-            waiting = []
-        if end := cut(chunk):
-            yield b"".join([*waiting, memoryview(chunk)[:end]])
-            waiting = []
-        waiting.append(chunk[end:])
-    if rest := b"".join(waiting):
+            yield record.taken(line.taken(chunk))
+            return
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            lines = line.taken(memoryview(chunk)[:end])
+            begin = cut(lines)
+            if begin >= 0 and (whole := record.taken(memoryview(lines)[:begin])):
+                record.first_line = line.first_line = record.first_line + whole.count(b"\n")
+                yield whole
+            record.add(lines[max(begin, 0) :])
+        line.add(chunk[end:])
+    if rest := record.taken(line.taken(b"")):
         yield rest
 
 
-def blocks(stream: Stream, settings: Settings, cut: Cut = last_line) -> Iterator[Block]:
-    """Read a stream as blocks of whole records in UTF-8."""
+class Waiting:
+    """Bytes of a record or line that is not complete, in the pieces in which they came; at most so many."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self.first_line = 1
+        self._name, self._most = name, most
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Keep a piece, if the limit lets it."""
+        self._size += len(piece)
+        if self._size > self._most:
+            raise CorpusError(f"{self._name}, line {self.first_line}{too_long(self._most)}.")
+        if piece:
+            self._pieces.append(piece)
+
+    def taken(self, last: bytes | memoryview) -> bytes:
+        """Take everything out, and the last piece behind it."""
+        whole = b"".join([*self._pieces, last])
+        self._pieces, self._size = [], 0
+        return whole
+
+
+def blocks(stream: Stream, settings: Settings, cut: Cut = last_line, raw: bool = False) -> Iterator[Block]:
+    """Read a stream as blocks of whole records in UTF-8, or `raw`, as they are."""
     line = 1
-    for piece in pieces(stream, settings.batch_bytes, cut):
-        buffer, spoiled = decoded(piece, settings, stream.name, line)
+    for piece in pieces(stream, settings, cut):
+        buffer, spoiled = (piece, NONE) if raw else decoded(piece, settings, stream.name, line)
         newlines = positions(np.frombuffer(buffer, np.uint8), 10)
         yield Block(stream.name, buffer, line, newlines, spoiled)
         line += len(newlines)
@@ -112,8 +154,8 @@ def decoded(piece: bytes, settings: Settings, name: str, line: int) -> tuple[byt
     try:
         if encoding == "utf-8":
             check_utf8(piece)
-            return piece, np.empty(0, np.int64)
-        return piece.decode(encoding).encode("utf-8"), np.empty(0, np.int64)
+            return piece, NONE
+        return piece.decode(encoding).encode("utf-8"), NONE
     except UnicodeDecodeError:
         return _mended(piece, encoding, settings, name, line)
 

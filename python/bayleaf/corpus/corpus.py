@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from bayleaf.corpus.batches import Batch
-from bayleaf.corpus.formats import check_format
+from bayleaf.corpus.formats import EmptyInputError, check_format
 from bayleaf.corpus.reader import Reader
-from bayleaf.corpus.settings import CorpusError, Settings, listed
+from bayleaf.corpus.settings import MAX_RECORD, CorpusError, Reject, Settings, listed
 from bayleaf.corpus.sources import Source, expanded
 
 
@@ -32,15 +32,31 @@ class Corpus:
         self._sources = sources
         self._settings = settings
         self._finished = 0
-        self.format, self._reader = sources[0].open(settings)
+        self._first, self.format, self._reader = self._opened_first()
         self._waiting: Reader | None = self._reader
         layout = self._reader.layout
         self.columns, self.text_columns, self.label_column = layout.columns, layout.text, layout.label
-        self.has_labels = self._labelled(self._reader)
+        self.has_labels = self._reader.labelled
+        if layout.named and layout.text:
+            settings.decided = layout.text, layout.label, self._sources[self._first].path
 
-    @staticmethod
-    def _labelled(reader: Reader) -> bool:
-        return reader.layout.label is not None or reader.path_label is not None
+    def _opened_first(self) -> tuple[int, str, Reader]:
+        """The first input that has something in it."""
+        for number in range(len(self._sources)):
+            if opened := self._open(number):
+                return number, *opened
+        raise CorpusError(f"{self._sources[0].path} is empty, and so is everything else.")
+
+    def _open(self, number: int) -> tuple[str, Reader] | None:
+        """Open an input; none if it is empty and such are left out."""
+        try:
+            return self._sources[number].open(self._settings)
+        except EmptyInputError as error:
+            if self._settings.on_error != "skip":
+                raise
+            self._settings.reject(Reject(self._sources[number].path, None, "is empty"), str(error))
+            self._settings.gaps.clear()  # it has no record whose place would have to be kept
+            return None
 
     @cached_property
     def total_bytes(self) -> int | None:
@@ -54,11 +70,6 @@ class Corpus:
         return self._finished + self._reader.consumed
 
     @property
-    def encoding(self) -> str:
-        """The encoding in which the inputs are read."""
-        return self._settings.encoding
-
-    @property
     def skipped(self) -> int:
         """How many rows were left out: undecodable, malformed or without a class."""
         return self._settings.skipped
@@ -66,10 +77,13 @@ class Corpus:
     def __iter__(self) -> Iterator[Batch]:
         if self._waiting is None:
             self._start_again()
-        for number, source in enumerate(self._sources):
-            if number or self._waiting is None:
-                self._finished += self._reader.consumed if number else 0
-                self._reader = source.open(self._settings)[1]
+        for number in range(self._first, len(self._sources)):
+            if number > self._first or self._waiting is None:
+                self._finished += self._reader.consumed if number > self._first else 0
+                opened = self._open(number)
+                if opened is None:
+                    continue
+                self._reader = opened[1]
                 self._check_alike()
             self._waiting = None
             try:
@@ -79,13 +93,12 @@ class Corpus:
 
     def _check_alike(self) -> None:
         """Later inputs may be of another format, but must have what the first one has."""
-        layout, name = self._reader.layout, self._reader.name
-        if self._labelled(self._reader) != self.has_labels:
-            has, first = ("no labels", "has") if self.has_labels else ("labels", "has none")
-            raise CorpusError(f"{name} has {has}, but {self._sources[0].path} {first}. Read them apart.")
+        layout, name, first = self._reader.layout, self._reader.name, self._sources[self._first].path
+        if self._reader.labelled != self.has_labels:
+            has, other = ("no labels", "has") if self.has_labels else ("labels", "has none")
+            raise CorpusError(f"{name} has {has}, but {first} {other}. Read them apart.")
         if not (self.text_columns and layout.text) and layout.columns != self.columns:
             columns, others = listed(layout.columns), listed(self.columns)
-            first = self._sources[0].path
             raise CorpusError(f"{name} has the columns {columns}, but {first} has {others}. Read them apart.")
 
     def close(self) -> None:
@@ -121,37 +134,57 @@ def open_corpus(
     rank: str | int | None = None,
     batch_bytes: int = 4 << 20,
     interactive: bool = False,
+    max_record: int = MAX_RECORD,
+    constant: str | None = None,
+    mail: bool = False,
+    others: bool = True,
+    places: bool = False,
+    on_reject: Callable[[Reject], None] | None = None,
 ) -> Corpus:
     """Open files, folders, patterns or "-" (standard input) as a stream of batches of columns.
 
-    format: one of `FORMATS`; None guesses from name and content (see `Corpus.format`).
-    text, label: names, or numbers from 1, of the text column or columns and of the label column. `label` may
-        also be "folder" or "file" (the name of the file's folder, or its own), or a regular expression with
-        one group that is searched in the path, such as ``"(ham|spam)"``.
+    format: one of `FORMATS`; None guesses from name and content (see `Corpus.format`). Standard input is not
+        guessed: it is lines, or, where labels are needed, a label, a tab and a text on each line.
+    text, label: names, or numbers from 1, of the text column or columns and of the label column; in JSON
+        lines and Parquet also of what is inside one: "metadata.lang". `label` may also be "folder" or "file"
+        (the name of the file's folder, or its own), or a regular expression with one group that is searched
+        in the path, such as ``"(ham|spam)"``. What the first input decides holds for all.
     header: whether the first row of a table names its columns; None guesses.
-    encoding, on_error: how bytes become text, and what to do with a row that is undecodable or malformed:
-        "stop" with a `CorpusError`, "skip" and count it, or "replace" what cannot be decoded.
+    encoding, on_error: how bytes become text, and what to do with a record that is undecodable or malformed:
+        "stop" with a `CorpusError`, "skip" and count it, or "replace" what cannot be decoded. Mails name
+        their encodings themselves.
     labelled: True requires labels; False ignores them; None takes them where they are.
     table: True does without a text column.
-    taxonomy, rank: for FASTA, the file of names and lineages, and the rank ("genus" or 6) that is the label.
+    taxonomy, rank: for FASTA and FASTQ, the table of names and lineages, and the rank ("genus" or 6) that is
+        the label.
     batch_bytes: about how many bytes of input make a batch.
     interactive: True yields what has come, down to a single line, instead of waiting for a full batch.
+    max_record: how many bytes a line, a quoted row, a message or a sequence may have, decompressed.
+    constant: the label of every document.
+    mail: True reads what begins with mail headers as a mail.
+    others: False leaves out columns that are neither text nor label.
+    places, on_reject: keep the places of records that are left out (`Batch.gaps`); a function that is told.
     """
     check_format(format)
     texts = () if text is None else (text,) if isinstance(text, str | int) else tuple(text)
-    names, rule = tuple(map(str, texts)), None if label is None else str(label)
     settings = Settings(
-        format,
-        names,
-        rule,
-        header,
-        encoding,
-        on_error,
-        labelled,
-        table,
-        taxonomy,
-        rank,
-        batch_bytes,
-        interactive,
+        format=format,
+        text=tuple(map(str, texts)),
+        label=None if label is None else str(label),
+        header=header,
+        encoding=encoding,
+        on_error=on_error,
+        labelled=labelled,
+        table=table,
+        taxonomy=taxonomy,
+        rank=rank,
+        batch_bytes=batch_bytes,
+        interactive=interactive,
+        max_record=max_record,
+        constant=constant,
+        mail=mail,
+        others=others,
+        places=places,
+        on_reject=on_reject,
     )
     return Corpus(expanded(inputs, settings), settings)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.corpus.batches import Batch
-from bayleaf.corpus.blocks import Block, blocks, bounded, last_line
-from bayleaf.corpus.layout import layout
-from bayleaf.corpus.quotes import QUOTE, last_record, outside, regular, unquoted
+from bayleaf.corpus.batches import Batch, Origins
+from bayleaf.corpus.blocks import NONE, UNDECODABLE, Block, blocks, bounded, last_line
+from bayleaf.corpus.layout import has_header, layout
+from bayleaf.corpus.quotes import QUOTE, LastRecord, outside, regular, unquoted
 from bayleaf.corpus.reader import StreamReader
-from bayleaf.corpus.settings import SKIP, CorpusError, Settings
+from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Offsets, Slices, positions
-from bayleaf.corpus.streams import Stream
+from bayleaf.corpus.streams import STANDARD_INPUT, Stream
 
 SAMPLE = 1 << 16
 LARGEST_FIELD = (1 << 31) - 1
@@ -53,32 +53,38 @@ class TableReader(StreamReader):
         filled = [row for row in rows if any(row)]
         if not filled:
             raise CorpusError(f"{self.name}: the first lines are empty, so the columns are not known.")
-        if _may_be_pairs(self.settings) and not self._quoted and _differ_beyond_two(filled):
-            return [[row[0], "\t".join(row[1:])] for row in filled]
-        return filled
+        pairs = _may_be_pairs(self.settings) and not self._quoted
+        if self.name == STANDARD_INPUT:
+            # More than the first line may or may not have come yet, and the answers must not depend on that.
+            filled = filled[:1]
+            pairs = pairs and not has_header(filled, self.settings, trusting=False)
+        else:
+            pairs = pairs and _differ_beyond_two(filled)
+            if not pairs and not has_header(filled, self.settings, self._quoted):
+                usual = Counter(map(len, filled)).most_common(1)[0][0]
+                filled = [row for row in filled if len(row) == usual]
+        return [[row[0], "\t".join(row[1:])] for row in filled] if pairs else filled
 
     def batches(self) -> Iterator[Batch]:
         """Stream the rows."""
-        cut = partial(last_record, delimiter=ord(self._delimiter)) if self._quoted else last_line
+        cut = LastRecord(ord(self._delimiter)) if self._quoted else last_line
         source = blocks(self.stream, self.settings, cut)
         for block in source:
-            quotes = positions(block.bytes, QUOTE) if self._quoted else np.empty(0, np.int64)
+            quotes = positions(block.bytes, QUOTE) if self._quoted else NONE
             if self._quoted and not regular(block.bytes, quotes, ord(self._delimiter)):
                 yield from self._careful(chain([block], source))
                 return
-            batch = self._block(block, quotes)
-            if len(batch):
-                yield batch
+            yield from self._block(block, quotes)
 
-    def _block(self, block: Block, quotes: Offsets) -> Batch:
+    def _block(self, block: Block, quotes: Offsets) -> Iterator[Batch]:
         content = block.bytes
         tabs = outside(positions(content, ord(self._delimiter)), quotes)
         starts, ends = bounded(content, outside(block.newlines, quotes))
         kept = block.without_spoiled(starts, self.settings) & (ends > starts)
-        if self._header and kept.any():
-            kept[np.argmax(kept)] = self._header = False
         first, last = np.searchsorted(tabs, starts), np.searchsorted(tabs, ends)
         self._check_counts(block, kept, starts, last - first)
+        if self._header and kept.any():
+            kept[np.argmax(kept)] = self._header = False
         columns = self._columns(block, tabs, starts[kept], ends[kept], first[kept], quotes)
         rows = self._check_labels(block, columns, starts[kept])
         if not rows.all():
@@ -88,12 +94,10 @@ class TableReader(StreamReader):
     def _check_counts(self, block: Block, kept: NDArray[np.bool_], starts: Offsets, tabs: Offsets) -> None:
         expected = len(self.layout.columns) - 1
         wrong = kept & ((tabs < expected) if self._takes_rest else (tabs != expected))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            found = _counted(int(tabs[row]) + 1)
-            message = f"{block.where(int(starts[row]))} has {found}, expected {expected + 1}. {SKIP}"
-            self.settings.refuse(message, int(wrong.sum()))
-            kept &= ~wrong
+        for row in np.flatnonzero(wrong).tolist():
+            reason = f" has {_counted(int(tabs[row]) + 1)}, expected {expected + 1}"
+            self.settings.refuse(self.name, block.line(int(starts[row])), reason)
+        kept &= ~wrong
 
     def _columns(
         self, block: Block, tabs: Offsets, starts: Offsets, ends: Offsets, first: Offsets, quotes: Offsets
@@ -112,9 +116,8 @@ class TableReader(StreamReader):
             return np.ones(len(starts), bool)
         labels = columns[self.layout.columns[self._label]]
         filled: NDArray[np.bool_] = labels.ends > labels.starts
-        if not filled.all():
-            where = block.where(int(starts[int(np.argmin(filled))]))
-            self.settings.refuse(f"{where} has no label. {SKIP}", int((~filled).sum()))
+        for start in starts[~filled].tolist():
+            self.settings.refuse(self.name, block.line(start), " has no label")
         return filled
 
     def _careful(self, source: Iterator[Block]) -> Iterator[Batch]:
@@ -125,10 +128,9 @@ class TableReader(StreamReader):
             gathered.append((row, line))
             size += sum(map(len, row))
             if size >= self.settings.batch_bytes:
-                yield self._gathered(gathered)
+                yield from self._gathered(gathered)
                 gathered, size = [], 0
-        if gathered:
-            yield self._gathered(gathered)
+        yield from self._gathered(gathered)
 
     def _read_rows(self, lines: Lines) -> Iterator[tuple[list[str], int]]:
         csv.field_size_limit(LARGEST_FIELD)
@@ -138,8 +140,7 @@ class TableReader(StreamReader):
             try:
                 row = next(rows, None)
             except csv.Error as error:
-                where = f"{self.name}, line {lines.first + before}"
-                self.settings.refuse(f"{where} cannot be read as CSV: {error}. {SKIP}")
+                self.settings.refuse(self.name, lines.first + before, f" cannot be read as CSV: {error}")
                 row = []
             if row is None:
                 return
@@ -150,27 +151,25 @@ class TableReader(StreamReader):
     def _accepted(self, row: list[str], line: int, spoiled: set[int]) -> bool:
         if not row:
             return False
-        if self._header:
-            self._header = False
-            return False
         problem = None
         if spoiled:
-            problem = "could not be decoded"
+            problem = UNDECODABLE
             spoiled.clear()
         elif len(row) != len(self.layout.columns):
             problem = f"has {_counted(len(row))}, expected {len(self.layout.columns)}"
         elif self._label is not None and not row[self._label]:
             problem = "has no label"
         if problem:
-            self.settings.refuse(f"{self.name}, line {line} {problem}. {SKIP}")
-        return problem is None
+            self.settings.refuse(self.name, line, f" {problem}")
+        header, self._header = self._header and not problem, self._header and bool(problem)
+        return problem is None and not header
 
-    def _gathered(self, gathered: list[tuple[list[str], int]]) -> Batch:
-        by_column = zip(*(row for row, _ in gathered), strict=True)
+    def _gathered(self, gathered: list[tuple[list[str], int]]) -> Iterator[Batch]:
         columns = {
-            name: Slices.of(fields) for name, fields in zip(self.layout.columns, by_column, strict=True)
+            name: Slices.of(row[place] for row, _ in gathered)
+            for place, name in enumerate(self.layout.columns)
         }
-        return self.batch(columns, self.numbered([line for _, line in gathered]))
+        return self.batch(columns, Origins(self.name, lambda: [line for _, line in gathered]))
 
 
 class Lines:

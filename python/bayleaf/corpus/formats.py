@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from bayleaf.corpus.layout import LABEL_NAMES, TEXT_NAMES
+from bayleaf.corpus.layout import LABEL_NAMES, TEXT_NAMES, from_path
 from bayleaf.corpus.lines import PREFIX
-from bayleaf.corpus.records import SEPARATOR
+from bayleaf.corpus.mailboxes import HEADER, SEPARATOR
+from bayleaf.corpus.reader import in_maildir
 from bayleaf.corpus.settings import CorpusError, Settings, listed
-from bayleaf.corpus.streams import Stream, stem
+from bayleaf.corpus.streams import STANDARD_INPUT, Stream, stem
 
-STREAMED = ("tsv", "csv", "jsonl", "parquet", "fasttext", "mbox", "fasta", "lines")
+STREAMED = ("tsv", "csv", "jsonl", "parquet", "fasttext", "mbox", "fasta", "fastq", "lines")
 FORMATS = (*STREAMED, "folders", "maildir", "eml")
 """The formats that can be asked for by name."""
 
@@ -32,27 +33,73 @@ BY_ENDING = {
     ".fna": "fasta",
     ".ffn": "fasta",
     ".faa": "fasta",
+    ".fastq": "fastq",
+    ".fq": "fastq",
     ".ftz": "fasttext",
 }
 SAMPLE = 1 << 16
+READ = re.compile(rb"@[^\n]+\n[A-Za-z*.-]+\r?\n\+[^\n]*\n[!-~]+\s*(?:\n|\Z)")
 SEQUENCE = re.compile(rb">[^\n]+\n[A-Za-z*.-]+\s*(?:\n|\Z)")
 
 
 def by_name(path: str) -> str | None:
-    """Guess the format from a file's ending."""
-    return BY_ENDING.get(stem(path)[1])
+    """Guess the format from a file's ending, or from the Maildir it is in."""
+    return BY_ENDING.get(stem(path)[1]) or ("eml" if in_maildir(path) else None)
 
 
 def guessed(stream: Stream, settings: Settings) -> str:
     """Name the format of a stream: the one asked for, or by its name, or by its first lines."""
     start = stream.peek(SAMPLE)
     if not start.strip(b"\r\n"):
-        raise CorpusError(f"{stream.name} is empty.")
+        raise EmptyInputError(f"{stream.name} is empty.")
     if settings.format:
         return settings.format
     if start.startswith(b"PAR1"):
         return "parquet"
+    if settings.mail and HEADER.match(start):
+        return "eml" if stream.name == STANDARD_INPUT or not SEPARATOR.match(start) else "mbox"
+    if stream.name == STANDARD_INPUT:
+        return _of_standard_input(start, settings)
     return by_name(stream.name) or by_content(start)
+
+
+class EmptyInputError(CorpusError):
+    """An input with nothing in it."""
+
+
+def _of_standard_input(start: bytes, settings: Settings) -> str:
+    """Lines, whatever they begin with, unless an option or the model needs more: columns, labels, sequences.
+
+    Then the first line decides: how many have come when they are looked at must not.
+    """
+    first = start.split(b"\n", 1)[0]
+    if settings.taxonomy is not None or settings.rank is not None:
+        return "fastq" if first.startswith(b"@") else "fasta"
+    column = settings.label is not None and not from_path(settings.label)
+    table = settings.table and not (settings.mail and not first.lstrip().startswith(b"{"))
+    if settings.text or table or column or settings.header is not None:
+        return "jsonl" if first.lstrip().startswith(b"{") else "tsv" if b"\t" in first else "csv"
+    return "tsv" if settings.labelled and settings.label is None else "lines"
+
+
+OPTIONS = {
+    "text": ("--text-column", ("tsv", "csv", "jsonl", "parquet")),
+    "header": ("--header", ("tsv", "csv")),
+    "taxonomy": ("--taxonomy", ("fasta", "fastq")),
+    "rank": ("--rank", ("fasta", "fastq")),
+}
+
+
+def check_options(name: str, kind: str, settings: Settings) -> None:
+    """Refuse an option that means nothing for a format, rather than ignore it."""
+    for setting, (option, kinds) in OPTIONS.items():
+        if getattr(settings, setting) not in (None, ()) and kind not in kinds:
+            formats = listed([each.upper() if each != "parquet" else "Parquet" for each in kinds]).replace(
+                "'", ""
+            )
+            raise CorpusError(
+                f"{option} is for {formats}, but {name} is read as {kind}. Drop it, or name another --format."
+            )
 
 
 def by_content(start: bytes) -> str:
@@ -63,6 +110,8 @@ def by_content(start: bytes) -> str:
         return "mbox"
     if SEQUENCE.match(start):
         return "fasta"
+    if READ.match(start):
+        return "fastq"
     if start.lstrip().startswith(b'{"'):
         return "jsonl"
     whole = start[: start.rfind(b"\n") + 1] or start

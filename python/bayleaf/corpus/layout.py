@@ -26,12 +26,16 @@ NAME = re.compile(r"[^\W\d][\w.:-]*( [\w.:-]+){0,2}")
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of an input by name; `header` says whether its first row holds the names."""
+    """The columns of an input by name; `header` says whether its first row holds the names.
+
+    `named` is true where the names are the input's own, and not ours.
+    """
 
     columns: tuple[str, ...]
     text: tuple[str, ...]
     label: str | None
     header: bool = False
+    named: bool = False
 
 
 def has_header(rows: Sequence[Sequence[str]], settings: Settings, trusting: bool) -> bool:
@@ -67,7 +71,7 @@ def layout(rows: Sequence[Sequence[str]], settings: Settings, where: str, trusti
         check_distinct(columns, where)
     else:
         columns = _unnamed(len(rows[0]), settings)
-    return chosen(columns, settings, where, header)
+    return chosen(columns, settings, where, header, named=header)
 
 
 def _unnamed(count: int, settings: Settings) -> tuple[str, ...]:
@@ -85,18 +89,36 @@ def check_distinct(columns: Sequence[str], where: str) -> None:
         raise CorpusError(f"{where}: two columns are named {listed(twice)}. Rename one of them.")
 
 
-def chosen(columns: tuple[str, ...], settings: Settings, where: str, header: bool = True) -> Layout:
-    """Choose the text and label columns by the options, or by their usual names."""
+def chosen(
+    columns: tuple[str, ...], settings: Settings, where: str, header: bool = True, named: bool = True
+) -> Layout:
+    """Choose the text and label columns: by the options, as in the input before, or by their usual names."""
+    if settings.decided and named:
+        return _as_decided(columns, settings.decided, where, header)
     text = tuple(_named(name, columns, where, "--text-column") for name in settings.text)
     label = _label(columns, text, settings, where)
-    return Layout(columns, text or _usual_text(columns, label, settings, where), label, header)
+    return Layout(columns, text or _usual_text(columns, label, settings, where), label, header, named)
+
+
+def _as_decided(
+    columns: tuple[str, ...], decided: tuple[tuple[str, ...], str | None, str], where: str, header: bool
+) -> Layout:
+    text, label, first = decided
+    for name, kind in [*((name, "text") for name in text), *([(label, "label")] if label else [])]:
+        if not has_column(columns, name):
+            raise CorpusError(
+                f"{where}: no column is named {name!r}, which holds the {kind} of {first}. The columns are "
+                f"{listed(columns)}. Read them apart, or rename it."
+            )
+    return Layout(columns, text, label, header, named=True)
 
 
 def _label(columns: tuple[str, ...], text: tuple[str, ...], settings: Settings, where: str) -> str | None:
-    if settings.labelled is False or (settings.label and from_path(settings.label, columns)):
+    if settings.label and not from_path(settings.label, columns):
+        label = _named(settings.label, columns, where, "--label-column")
+        return None if settings.labelled is False else label
+    if settings.labelled is False or settings.label:
         return None
-    if settings.label:
-        return _named(settings.label, columns, where, "--label-column")
     free = [name for name in columns if name not in text]
     found = next((name for usual in LABEL_NAMES for name in free if name.lower() == usual), None)
     if found is None and text and len(free) == 1 and columns == ("1", "2"):
@@ -116,13 +138,19 @@ def _usual_text(
                 return (name,)
     if settings.table:
         return ()
-    if len(free) == 1:
+    if columns == ("1", "2") and len(free) == 1:
         return (free[0],)
     raise _missing("text", columns, where, "--text-column")
 
 
+def has_column(columns: Sequence[str], name: str) -> bool:
+    """Whether a name is that of a column, or of something inside one: "metadata.lang"."""
+    parts = name.split(".")
+    return name in columns or any(".".join(parts[:i]) in columns for i in range(1, len(parts)))
+
+
 def _named(name: str, columns: tuple[str, ...], where: str, option: str) -> str:
-    if name in columns:
+    if has_column(columns, name):
         return name
     if name.isdecimal() and 1 <= int(name) <= len(columns):
         return columns[int(name) - 1]

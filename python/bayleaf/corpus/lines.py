@@ -12,7 +12,7 @@ from bayleaf.corpus.batches import Batch
 from bayleaf.corpus.blocks import Block, blocks
 from bayleaf.corpus.layout import Layout
 from bayleaf.corpus.reader import StreamReader, unlabelled_layout
-from bayleaf.corpus.settings import SKIP, Settings
+from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Offsets, Slices
 from bayleaf.corpus.streams import Stream
 
@@ -39,11 +39,8 @@ class LinesReader(StreamReader):
             kept = block.without_spoiled(starts, self.settings)
             if self.path_label is not None:
                 kept &= ends > starts
-            if kept.any():
-                yield self._block(block, Slices(block.buffer, starts[kept], ends[kept]))
-
-    def _block(self, block: Block, texts: Slices) -> Batch:
-        return self.batch({"text": texts}, block.origins(texts.starts))
+            texts = Slices(block.buffer, starts[kept], ends[kept])
+            yield from self.batch({"text": texts}, block.origins(texts.starts))
 
 
 class FastTextReader(StreamReader):
@@ -51,6 +48,10 @@ class FastTextReader(StreamReader):
 
     def __init__(self, stream: Stream, settings: Settings) -> None:
         super().__init__(stream, settings)
+        if settings.label not in (None, "label"):
+            raise CorpusError(
+                f"{stream.name}: the label of a fastText line is the one it begins with; drop --label-column."
+            )
         self.layout = Layout(("label", "text"), ("text",), None if settings.labelled is False else "label")
 
     def batches(self) -> Iterator[Batch]:
@@ -58,11 +59,9 @@ class FastTextReader(StreamReader):
         for block in blocks(self.stream, self.settings):
             starts, ends = block.lines()
             kept = block.without_spoiled(starts, self.settings) & (ends > starts)
-            batch = self._block(block, Slices(block.buffer, starts[kept], ends[kept]))
-            if len(batch):
-                yield batch
+            yield from self._block(block, Slices(block.buffer, starts[kept], ends[kept]))
 
-    def _block(self, block: Block, rows: Slices) -> Batch:
+    def _block(self, block: Block, rows: Slices) -> Iterator[Batch]:
         labelled = _begin_with(rows, PREFIX)
         self._refuse(block, rows, ~labelled, "does not begin with __label__")
         rows = rows.take(labelled)
@@ -75,9 +74,8 @@ class FastTextReader(StreamReader):
         return self.batch(columns, block.origins(rows.starts[single]))
 
     def _refuse(self, block: Block, rows: Slices, wrong: NDArray[np.bool_], why: str) -> None:
-        if wrong.any():
-            where = block.where(int(rows.starts[int(np.argmax(wrong))]))
-            self.settings.refuse(f"{where} {why}. {SKIP}", int(wrong.sum()))
+        for start in rows.starts[wrong].tolist():
+            self.settings.refuse(self.name, block.line(start), f" {why}")
 
 
 def _first_space(rows: Slices) -> Offsets:

@@ -27,28 +27,43 @@ def regular(content: NDArray[np.uint8], quotes: Offsets, delimiter: int) -> bool
     after = content[np.minimum(closing + 1, len(content) - 1)]
     closes = (after == delimiter) | (after == 10) | (after == 13) | (closing == len(content) - 1)
     closes[: len(opening) - 1] |= closing[: len(opening) - 1] + 1 == opening[1:]
-    return len(opening) == len(closing) and bool(closes.all()) and _open_fields(content, quotes, delimiter)
+    return len(opening) == len(closing) and bool(closes.all()) and _open_fields(content, opening, delimiter)
 
 
-def _open_fields(content: NDArray[np.uint8], quotes: Offsets, delimiter: int) -> bool:
-    opening, closing = quotes[0::2], quotes[1::2]
+def _open_fields(content: NDArray[np.uint8], opening: Offsets, delimiter: int) -> bool:
+    """Whether these quotes begin a field, or are the second of two."""
     before = np.where(opening > 0, content[opening - 1], 10)
-    opens = (before == delimiter) | (before == 10)
-    opens[1:] |= opening[1:] - 1 == closing[: len(opening) - 1]
-    return bool(opens.all())
+    return bool(((before == delimiter) | (before == 10) | (before == QUOTE)).all())
 
 
-def last_record(buffer: bytes, delimiter: int) -> int:
-    """Cut behind the last line break that no quoted field encloses."""
-    end = buffer.rfind(b"\n") + 1
-    content = np.frombuffer(buffer, np.uint8)
-    if np.count_nonzero(content[:end] == QUOTE) & 1 == 0:
-        return end
-    quotes = positions(content, QUOTE)
-    breaks = outside(positions(content, 10), quotes)
-    if len(breaks):
-        return int(breaks[-1]) + 1
-    return 0 if _open_fields(content, quotes, delimiter) else end
+class LastRecord:
+    """Cuts behind the last line break that no quoted field encloses; it is given the lines as they come."""
+
+    def __init__(self, delimiter: int) -> None:
+        self._delimiter = delimiter
+        self._quoted, self._sound = False, True
+
+    def __call__(self, lines: bytes) -> int:
+        """Where the record begins that the next lines go on with."""
+        content = np.frombuffer(lines, np.uint8)
+        quotes = positions(content, QUOTE)
+        before, self._quoted = self._quoted, self._quoted ^ bool(len(quotes) & 1)
+        if self._quoted:
+            begin = self._open_record(content, quotes, before)
+            # A quote inside a field that is not quoted never closes one: then only lines count.
+            if begin >= 0 or self._sound:
+                return begin
+        self._quoted, self._sound = False, True
+        return len(lines)
+
+    def _open_record(self, content: NDArray[np.uint8], quotes: Offsets, quoted: bool) -> int:
+        breaks = positions(content, 10)
+        breaks = breaks[(np.searchsorted(quotes, breaks) + quoted) & 1 == 0]
+        begin = int(breaks[-1]) + 1 if len(breaks) else -1
+        opening = quotes[int(quoted) :: 2]
+        sound = _open_fields(content, opening[opening >= begin], self._delimiter)
+        self._sound = sound and (begin >= 0 or self._sound)
+        return begin
 
 
 def unquoted(fields: Slices, quotes: Offsets) -> Slices:

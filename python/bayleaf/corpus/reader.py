@@ -7,13 +7,18 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from bayleaf.corpus.batches import Batch, Column
+import numpy as np
+
+from bayleaf.corpus.batches import Batch, Column, Origins
 from bayleaf.corpus.layout import Layout, from_path
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Slices
-from bayleaf.corpus.streams import Stream, stem
+from bayleaf.corpus.streams import STANDARD_INPUT, Stream, stem
 
-KNOWN_ENDINGS = (".txt", ".text", ".mbox", ".mbx", ".eml", ".tsv", ".csv", ".jsonl", ".fasta", ".fa", ".fna")
+KNOWN_ENDINGS = (
+    *(".txt", ".text", ".mbox", ".mbx", ".eml", ".tsv", ".csv", ".jsonl"),
+    *(".fasta", ".fa", ".fna", ".fastq", ".fq"),
+)
 
 
 class Reader(ABC):
@@ -34,10 +39,6 @@ class Reader(ABC):
         """Close the input."""
         return
 
-    def numbered(self, numbers: Sequence[int], unit: str = "line") -> Callable[[int], str]:
-        """Name each row by a number of its own."""
-        return lambda row: f"{self.name}, {unit} {numbers[row]}"
-
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
         """Stream the input."""
@@ -50,12 +51,37 @@ class Reader(ABC):
             return None
         return label_of(self.name, label)
 
-    def batch(self, columns: Mapping[str, Column], origins: Callable[[int], str]) -> Batch:
-        """Make a batch of columns, the label from the layout or from the path."""
+    @property
+    def labelled(self) -> bool:
+        """Whether its documents have labels, wherever they come from."""
+        given = self.settings.constant is not None
+        return given or self.layout.label is not None or self.path_label is not None
+
+    def batch(
+        self,
+        columns: Mapping[str, Column],
+        origins: Origins,
+        mails: Sequence[bytes] | None = None,
+        records: Callable[[], list[bytes]] | None = None,
+    ) -> Iterator[Batch]:
+        """Make a batch of columns, the label from the layout or from the path; none of no rows."""
+        rows = len(next(iter(columns.values())))
+        gaps = self._gaps(origins)
+        if not rows and not gaps:
+            return
         labels = columns[self.layout.label] if self.layout.label else None
-        if (of_file := self.path_label) is not None:
-            labels = Slices.repeated(of_file, len(next(iter(columns.values()))))
-        return Batch(columns, self.layout.text, labels, origins)
+        whole = self.settings.constant if self.settings.constant is not None else self.path_label
+        if whole is not None:
+            labels = Slices.repeated(whole, rows)
+        yield Batch(columns, self.layout.text, labels, origins, gaps, mails, records)
+
+    def _gaps(self, origins: Origins) -> tuple[tuple[int, str], ...]:
+        """The records that were left out since the last batch, each with the number of rows before it."""
+        left_out, self.settings.gaps = sorted(self.settings.gaps), []
+        if not left_out:
+            return ()
+        before = np.searchsorted(origins.numbers, [line for line, _ in left_out]).tolist()
+        return tuple((row, message) for row, (_, message) in zip(before, left_out, strict=True))
 
 
 class StreamReader(Reader):
@@ -77,6 +103,8 @@ class StreamReader(Reader):
 
 def label_of(path: str, rule: str) -> str:
     """Read a label off a file's path: its "folder", its "file" name, or the group of a pattern."""
+    if path == STANDARD_INPUT:
+        raise CorpusError("Standard input has no path to read a label off. Name its class with --label.")
     if rule == "folder":
         return folder_name(path)
     if rule == "file":
@@ -88,8 +116,22 @@ def label_of(path: str, rule: str) -> str:
     return match[1]
 
 
+def is_maildir(folder: str) -> bool:
+    """Whether a folder holds mail as Maildir does, in `cur` and `new`."""
+    return all(os.path.isdir(os.path.join(folder, part)) for part in ("cur", "new"))
+
+
+def in_maildir(path: str) -> str | None:
+    """The Maildir that a file is a mail of."""
+    folder, part = os.path.split(os.path.dirname(os.path.abspath(path)))
+    return folder if part in ("cur", "new", "tmp") and is_maildir(folder) else None
+
+
 def folder_name(path: str) -> str:
-    """The name of the folder that a file is in."""
+    """The name of the folder that a file is in; of a mail in a Maildir, the name of the Maildir."""
+    maildir = in_maildir(path)
+    if maildir is not None:
+        return os.path.basename(maildir).removeprefix(".")
     return os.path.basename(os.path.dirname(os.path.abspath(path)))
 
 

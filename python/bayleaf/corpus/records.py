@@ -1,147 +1,154 @@
-"""Records read one by one: the objects of JSON lines and the messages of an mbox."""
+"""JSON lines: an object on each line."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from bayleaf.corpus.batches import Batch
+from bayleaf.corpus.batches import Batch, Origins
 from bayleaf.corpus.blocks import Block, blocks
 from bayleaf.corpus.layout import Layout, chosen
-from bayleaf.corpus.reader import StreamReader, label_of
-from bayleaf.corpus.settings import SKIP, CorpusError, Settings
+from bayleaf.corpus.reader import StreamReader
+from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Slices
 from bayleaf.corpus.streams import Stream
 
 SAMPLE = 1 << 16
-# A line that only begins with "From " is ordinary text; a separator has the time of delivery in it.
-SEPARATOR = re.compile(rb"^From [^\n]*\d\d?:\d\d[^\n]*(?:\n|\Z)", re.MULTILINE)
-QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+MOST_SAMPLED = 100
+
+
+class MalformedError(Exception):
+    """Why a line is not a record, as it goes on behind "mail.jsonl, line 12"."""
 
 
 class JsonReader(StreamReader):
-    """Reads one JSON object per line; the keys of the first are the columns."""
+    """Reads one JSON object per line; the first one with a text (and a label, if needed) decides the columns.
 
-    def __init__(self, stream: Stream, settings: Settings) -> None:
-        super().__init__(stream, settings)
-        where = f"{stream.name}, line 1"
-        self.layout = chosen(tuple(self._first(where)), settings, where)
-        label = (self.layout.label,) if self.layout.label else ()
-        self._needed = (*self.layout.text, *label)
-
-    def _first(self, where: str) -> dict[str, Any]:
-        sample = self.stream.peek(SAMPLE).lstrip()
-        if sample.startswith(b"["):
-            raise CorpusError(f"{where} begins a JSON array; expected an object on each line (JSON lines).")
-        return self._object(sample.split(b"\n", 1)[0].decode(self.settings.line_encoding, "replace"), where)
-
-    def _object(self, line: str, where: str) -> dict[str, Any]:
-        try:
-            found = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise CorpusError(
-                f"{where}, column {error.colno}: {error.msg}. Expected a JSON object. {SKIP}"
-            ) from None
-        except RecursionError:
-            raise CorpusError(f"{where}: the JSON is nested too deeply. {SKIP}") from None
-        if not isinstance(found, dict) or not found:
-            raise CorpusError(f"{where}: expected a JSON object with named values, got {line[:40]!r}. {SKIP}")
-        return found
-
-    def batches(self) -> Iterator[Batch]:
-        """Stream the objects."""
-        for block in blocks(self.stream, self.settings):
-            rows, numbers = self._rows(block)
-            if rows:
-                names = self.layout.columns
-                columns = {name: Slices.packed([row[i] for row in rows]) for i, name in enumerate(names)}
-                yield self.batch(columns, self.numbered(numbers))
-
-    def _rows(self, block: Block) -> tuple[list[list[bytes]], list[int]]:
-        spoiled = {block.line(int(offset)) for offset in block.spoiled}
-        self.settings.skipped += len(spoiled)
-        rows, numbers = [], []
-        for number, line in enumerate(block.buffer.decode().split("\n"), block.first_line):
-            if not line.strip() or number in spoiled:
-                continue
-            try:
-                rows.append(self._fields(line, f"{self.name}, line {number}"))
-                numbers.append(number)
-            except CorpusError as error:
-                self.settings.refuse(str(error))
-        return rows, numbers
-
-    def _fields(self, line: str, where: str) -> list[bytes]:
-        found = self._object(line, where)
-        for name in self._needed:
-            if found.get(name) is None:
-                raise CorpusError(f"{where} has no value for {name!r}. {SKIP}")
-        try:
-            return [_written(found.get(name)).encode() for name in self.layout.columns]
-        except UnicodeEncodeError:
-            raise CorpusError(f"{where} holds half of a surrogate pair, which is not text. {SKIP}") from None
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-class MboxReader(StreamReader):
-    """Reads the messages of an mbox, each raw, headers and body; the label is the file's name unless another
-    rule is given.
+    Records may lack other keys, or have more.
     """
 
     def __init__(self, stream: Stream, settings: Settings) -> None:
         super().__init__(stream, settings)
-        columns = ("text",) if settings.labelled is False else ("text", "label")
-        self.layout = Layout(columns, ("text",), None if settings.labelled is False else "label")
+        self.layout = self._decided()
+        label = (self.layout.label,) if self.layout.label else ()
+        self._needed = (*self.layout.text, *label)
+        others = self.layout.columns if settings.others or settings.table else ()
+        self._columns = tuple(dict.fromkeys((*others, *self._needed)))
+
+    def _decided(self) -> Layout:
+        """Choose the columns by the first record that has what is needed."""
+        columns: dict[str, None] = {}
+        problem: CorpusError | None = None
+        for number, line in enumerate(self._first_lines(), 1):
+            try:
+                columns |= dict.fromkeys(_object(line))
+                return chosen(tuple(columns), self.settings, f"{self.name}, line {number}")
+            except MalformedError as error:
+                if self.settings.on_error != "skip":
+                    self.settings.refuse(self.name, number, str(error))
+            except CorpusError as error:
+                problem = problem or error
+        raise problem or CorpusError(f"{self.name} holds no JSON object in its first lines.")
+
+    def _first_lines(self) -> Iterator[str]:
+        """Some lines, looked at ahead; further ones are waited for when the first do not say enough."""
+        done, number = 0, 0
+        sample = self.stream.peek(SAMPLE)
+        if sample.lstrip().startswith(b"["):
+            raise CorpusError(
+                f"{self.name}, line 1 begins a JSON array; expected an object on each line (JSON lines)."
+            )
+        while number < MOST_SAMPLED and done < SAMPLE:
+            end = sample.find(b"\n", done) + 1
+            if not end:
+                more = self.stream.peek(len(sample) + 1, wait=True)
+                if len(more) > len(sample):
+                    sample = more
+                    continue
+                end = len(sample)
+            if sample[done:end].strip():
+                yield sample[done:end].decode(self.settings.line_encoding, "replace")
+                number += 1
+            elif end == done:
+                return
+            done = end
 
     def batches(self) -> Iterator[Batch]:
-        """Stream the messages."""
-        for block in blocks(self.stream, self.settings, last_message):
-            offsets, messages = self._messages(block)
-            if not messages:
+        """Stream the objects."""
+        for block in blocks(self.stream, self.settings):
+            yield from self._block(block)
+
+    def _block(self, block: Block) -> Iterator[Batch]:
+        starts, ends = block.lines()
+        sound = block.without_spoiled(starts, self.settings)
+        rows, places = [], []
+        for place, line in enumerate(block.buffer.decode().split("\n")):
+            if not line.strip() or not sound[place]:
                 continue
-            columns = {"text": Slices.packed(messages)}
-            if self.layout.label:
-                label = label_of(self.name, self.settings.label or "file")
-                columns["label"] = Slices.repeated(label, len(messages))
-            yield self.batch(columns, block.origins(np.array(offsets)))
+            try:
+                rows.append(self._fields(line))
+                places.append(place)
+            except MalformedError as error:
+                self.settings.refuse(self.name, block.first_line + place, str(error))
+        kept = np.array(places, np.int64)
+        columns = {name: Slices.packed([row[i] for row in rows]) for i, name in enumerate(self._columns)}
+        raw = Slices(block.buffer, starts[kept], ends[kept])
+        origins = Origins(self.name, lambda: kept + block.first_line)
+        yield from self.batch(columns, origins, records=lambda: [piece.strip() for piece in raw.pieces()])
 
-    @property
-    def path_label(self) -> str | None:
-        """The label is a column of its own here."""
-        return None
+    def _fields(self, line: str) -> list[bytes]:
+        found = _object(line)
+        values = {name: value_of(found, name) for name in self._columns}
+        for name in self._needed:
+            values[name] = self._checked(values[name], name)
+        errors = "replace" if self.settings.on_error == "replace" else "strict"
+        try:
+            return [written(value).encode("utf-8", errors) for value in values.values()]
+        except UnicodeEncodeError:
+            raise MalformedError(" holds half of a surrogate pair, which is not text") from None
 
-    def _messages(self, block: Block) -> tuple[list[int], list[bytes]]:
-        found = list(SEPARATOR.finditer(block.buffer))
-        if not found or (block.first_line == 1 and found[0].start() != 0):
-            raise CorpusError(
-                f"{self.name}, line 1: an mbox begins with a line 'From ADDRESS DATE'; this does not."
-            )
-        bounds = [*(match.start() for match in found), len(block.buffer)]
-        spoiled = block.spoiled.tolist()
-        offsets, messages = [], []
-        for match, end in zip(found, bounds[1:], strict=True):
-            if any(match.start() <= offset < end for offset in spoiled):
-                self.settings.skipped += 1
-                continue
-            raw = block.buffer[match.end() : end]
-            offsets.append(match.start())
-            messages.append(QUOTED_FROM.sub(rb"\1", raw[:-1] if raw.endswith(b"\n\n") else raw))
-        return offsets, messages
+    def _checked(self, value: Any, name: str) -> Any:
+        missing = value is None or (name == self.layout.label and value == "")
+        if missing and self.settings.on_error == "replace" and name != self.layout.label:
+            return ""
+        if missing:
+            raise MalformedError(f" has no value for {name!r}")
+        if isinstance(value, dict | list):
+            raise MalformedError(f" has {json.dumps(value)[:40]} for {name!r}, which is not text")
+        return value
 
 
-def last_message(buffer: bytes) -> int:
-    """Cut before the last line that begins a message."""
-    at = len(buffer)
-    while (at := buffer.rfind(b"\nFrom ", 0, at)) > 0:
-        if SEPARATOR.match(buffer, at + 1) and buffer.find(b"\n", at + 1) > 0:
-            return at + 1
-    return 0
+def _object(line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise MalformedError(f", column {error.colno}: {error.msg}. Expected a JSON object") from None
+    except ValueError:
+        raise MalformedError(": a number has more digits than can be read") from None
+    except RecursionError:
+        raise MalformedError(": the JSON is nested too deeply") from None
+    if not isinstance(found, dict) or not found:
+        raise MalformedError(f": expected a JSON object with named values, got {line.strip()[:40]!r}")
+    return found
+
+
+def value_of(record: dict[str, Any], name: str) -> Any:
+    """The value of a key, or of a key inside a key: "metadata.lang"; None if there is none."""
+    if name in record or "." not in name:
+        return record.get(name)
+    parts = name.split(".")
+    for i in range(1, len(parts)):
+        inner = record.get(".".join(parts[:i]))
+        if isinstance(inner, dict):
+            return value_of(inner, ".".join(parts[i:]))
+    return None
+
+
+def written(value: Any) -> str:
+    """A value as text; a number or a truth value as JSON has it."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

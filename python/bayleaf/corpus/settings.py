@@ -1,17 +1,27 @@
-"""How a corpus is to be read, and what happens to a row that cannot be."""
+"""How a corpus is to be read, and what happens to a record that cannot be."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
 SKIP = "Correct it, or leave such lines out with --on-error skip."
+MAX_RECORD = 256 << 20
+"""The longest record that is read unless another limit is given: a human chromosome fits."""
 
 
 class CorpusError(ValueError):
     """Says what is wrong with the input, where it is, and what to do about it."""
+
+
+def too_long(most: int) -> str:
+    """Say that a record passes the limit, and what to do about it."""
+    return (
+        f": a record has more than {most:,} bytes. If it is meant to, raise the limit with --max-record; if "
+        "not, look for a quote that is never closed, or name another format"
+    )
 
 
 def listed(names: Sequence[str], conjunction: str = "and") -> str:
@@ -22,6 +32,15 @@ def listed(names: Sequence[str], conjunction: str = "and") -> str:
     if len(quoted) < 2:
         return "".join(quoted)
     return f"{', '.join(quoted[:-1])} {conjunction} {quoted[-1]}"
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A record that was left out: where it is, and why. A file that is one record has no line."""
+
+    file: str
+    line: int | None
+    reason: str
 
 
 @dataclass
@@ -40,13 +59,22 @@ class Settings:
     rank: str | int | None = None
     batch_bytes: int = 4 << 20
     interactive: bool = False
+    max_record: int = MAX_RECORD
+    constant: str | None = None
+    mail: bool = False
+    others: bool = True
+    places: bool = False
+    on_reject: Callable[[Reject], None] | None = None
     skipped: int = field(default=0, init=False)
+    gaps: list[tuple[int, str]] = field(default_factory=list, init=False)
+    decided: tuple[tuple[str, ...], str | None, str] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.on_error not in ("stop", "skip", "replace"):
             raise CorpusError(f"on_error must be 'stop', 'skip' or 'replace', got {self.on_error!r}.")
-        if self.batch_bytes < 1:
-            raise CorpusError(f"batch_bytes must be at least 1, got {self.batch_bytes}.")
+        for name in ("batch_bytes", "max_record"):
+            if getattr(self, name) < 1:
+                raise CorpusError(f"{name} must be at least 1, got {getattr(self, name)}.")
         try:
             name = codecs.lookup(self.encoding).name
         except LookupError:
@@ -55,6 +83,15 @@ class Settings:
         self.encoding = "utf-8" if name == "utf-8-sig" else name
         if self.on_error == "skip" and not self.has_byte_lines:
             raise CorpusError(f"A line of {name} cannot be skipped. Choose --on-error replace or stop.")
+        if self.constant is not None:
+            self._check_constant()
+
+    def _check_constant(self) -> None:
+        if self.label is not None:
+            raise CorpusError("--label gives every document its label; drop it or --label-column.")
+        if not self.constant:
+            raise CorpusError("--label is empty. Name the class of the documents.")
+        self.labelled = False
 
     @property
     def has_byte_lines(self) -> bool:
@@ -66,8 +103,20 @@ class Settings:
         """The encoding of the lines of an opened stream, which has been recoded if it had no byte lines."""
         return self.encoding if self.has_byte_lines else "utf-8"
 
-    def refuse(self, message: str, rows: int = 1) -> None:
-        """Raise the message, or count the rows as skipped if that was asked for."""
+    def refuse(self, name: str, line: int, reason: str, remedy: str = SKIP, unit: str = "line") -> None:
+        """Raise an error that names the record, or leave it out if that was asked for.
+
+        The reason goes on behind "mail.tsv, line 12".
+        """
+        message = f"{name}, {unit} {line}{reason}."
         if self.on_error != "skip":
-            raise CorpusError(message)
-        self.skipped += rows
+            raise CorpusError(f"{message} {remedy}".rstrip())
+        self.reject(Reject(name, line, reason.lstrip(" :")), message)
+
+    def reject(self, rejected: Reject, message: str, number: int | None = None) -> None:
+        """Count a record that is left out, and tell of it; its number, if that is not its line."""
+        self.skipped += 1
+        if self.on_reject:
+            self.on_reject(rejected)
+        if self.places:
+            self.gaps.append((number or rejected.line or 0, message))

@@ -32,7 +32,7 @@ class Slices:
         return self.buffer[self.starts[row] : self.ends[row]].decode("utf-8")
 
     def __iter__(self) -> Iterator[str]:
-        return (piece.decode("utf-8") for piece in self._pieces(self.starts, self.ends))
+        return (piece.decode("utf-8") for piece in self.pieces())
 
     def __repr__(self) -> str:
         return f"Slices({len(self)} texts, {int((self.ends - self.starts).sum())} bytes)"
@@ -45,8 +45,9 @@ class Slices:
         """Choose rows by number or by a mask; the buffer is shared."""
         return Slices(self.buffer, self.starts[rows], self.ends[rows])
 
-    def _pieces(self, starts: Offsets, ends: Offsets) -> Iterator[bytes]:
-        return (self.buffer[s:e] for s, e in zip(starts.tolist(), ends.tolist(), strict=True))
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes of each text."""
+        return (self.buffer[s:e] for s, e in zip(self.starts.tolist(), self.ends.tolist(), strict=True))
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Slices:
@@ -107,7 +108,7 @@ class Numbering:
     def _looked_up(self, slices: Slices) -> NDArray[np.int32]:
         numbers = self._numbers
         known = len(numbers)
-        pieces = slices._pieces(slices.starts, slices.ends)
+        pieces = slices.pieces()
         found = np.fromiter(
             (numbers.setdefault(piece, len(numbers)) for piece in pieces), np.int32, len(slices)
         )

@@ -14,7 +14,7 @@ import sys
 import zlib
 from typing import Any
 
-from bayleaf.corpus.settings import CorpusError, Settings
+from bayleaf.corpus.settings import CorpusError, Settings, too_long
 
 STANDARD_INPUT = "standard input"
 BOM = codecs.BOM_UTF8
@@ -68,9 +68,11 @@ class Stream:
         self.interactive = settings.interactive
         self._counted = Counted(raw)
         self._head = b""
+        self._at = 0
+        self._most = settings.max_record
         self._source: Any = io.BufferedReader(self._counted, 1 << 16)
         self._decompress()
-        if settings.encoding == "utf-8":
+        if settings.encoding == "utf-8" and settings.format != "eml" and not settings.mail:
             self._drop_mark()
         elif not settings.has_byte_lines:
             self._recode(settings)
@@ -87,20 +89,30 @@ class Stream:
 
     def read(self, size: int) -> bytes:
         """Read `size` bytes, fewer only at the end, or when interactive: then whatever has come."""
-        taken, self._head = self._head[:size], self._head[size:]
+        taken = self._head[self._at : self._at + size]
+        self._at += len(taken)
+        if self._at == len(self._head):
+            self._head, self._at = b"", 0
         if self.interactive:
             return taken or self._read(size)
-        while len(taken) < size and (more := self._read(size - len(taken))):
-            taken += more
-        return taken
+        pieces, missing = [taken], size - len(taken)
+        while missing and (more := self._read(missing)):
+            pieces.append(more)
+            missing -= len(more)
+        return b"".join(pieces)
 
-    def peek(self, size: int) -> bytes:
-        """Look at the first `size` bytes (when interactive: at what has come) up to a whole line."""
-        while b"\n" not in self._head or (len(self._head) < size and not self.interactive):
-            more = self._read(max(size, len(self._head)))
+    def peek(self, size: int, wait: bool = False) -> bytes:
+        """Look at the first `size` bytes and a whole line; interactively at what has come, unless to wait."""
+        pieces, length, whole = [self._head], len(self._head), b"\n" in self._head
+        while not whole or (length < size and (wait or not self.interactive)):
+            if length > self._most:
+                raise CorpusError(f"{self.name}, line 1{too_long(self._most)}.")
+            more = self._read(max(size, length))
             if not more:
                 break
-            self._head += more
+            pieces.append(more)
+            length, whole = length + len(more), whole or b"\n" in more
+        self._head = b"".join(pieces)
         return self._head
 
     def _read(self, size: int) -> bytes:
@@ -134,7 +146,7 @@ class Stream:
     def _drop_mark(self) -> None:
         start = self.peek(1 << 12)
         if start.startswith(BOM):
-            self._head = start[len(BOM) :]
+            self._head = start[len(BOM) :]  # nothing of it has been read
         elif start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise CorpusError(f"{self.name} begins like UTF-16, not UTF-8. Read it with --encoding utf-16.")
 
