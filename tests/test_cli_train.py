@@ -200,7 +200,7 @@ def test_the_same_documents_in_any_layout_train_the_same_model(tmp_path: Path) -
 
 
 def test_training_says_what_the_input_was_taken_for_unless_it_is_to_be_quiet(corpus: Path) -> None:
-    command = [*COMMAND, "train", corpus.name, "-o", "m"]
+    command = [*COMMAND, "train", "--plain", corpus.name, "-o", "m"]
     ran = subprocess.run(
         command, cwd=corpus.parent, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=True
     )
