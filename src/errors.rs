@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::memory::NoRoom;
+
 /// Places of tokens are 32-bit numbers.
 pub const MAX_BYTES: usize = 1 << 31;
 /// Terms are numbered below this.
@@ -86,6 +88,12 @@ impl ReadError {
     }
 }
 
+impl From<NoRoom> for TallyError {
+    fn from(error: NoRoom) -> Self {
+        Self::TooLarge { bytes: error.bytes }
+    }
+}
+
 impl From<TextError> for ReadError {
     fn from(error: TextError) -> Self {
         Self::Text(error)
@@ -103,6 +111,16 @@ pub enum TallyError {
         class: usize,
     },
     Interrupted,
+    /// There is no room for the answer.
+    TooLarge {
+        bytes: u128,
+    },
+    /// The counts are being changed by this very thread.
+    InUse,
+    /// A count would pass what a file may hold.
+    TooManyOccurrences {
+        class: usize,
+    },
     /// The weights are no longer where they were.
     Lost,
 }
@@ -121,6 +139,18 @@ impl fmt::Display for TallyError {
                 write!(f, "Class number {class} would have more than {} documents.", u32::MAX)
             }
             Self::Interrupted => write!(f, "Interrupted; nothing has changed."),
+            Self::TooLarge { bytes } => write!(
+                f,
+                "The answer would take {:.1} GB, for which there is no memory. Ask about fewer documents at a time.",
+                *bytes as f64 / 1e9
+            ),
+            Self::InUse => write!(
+                f,
+                "The counts are in use: a callback or signal handler cannot use the model that called it."
+            ),
+            Self::TooManyOccurrences { class } => {
+                write!(f, "A term would occur 2**48 times or more in class number {class}.")
+            }
             Self::Lost => write!(f, "The weights of the model were changed while it was in use."),
         }
     }

@@ -18,6 +18,21 @@ pub fn filled<T: Copy>(length: usize, value: T) -> Vec<T> {
     table
 }
 
+/// There is not so much memory.
+#[derive(Debug)]
+pub struct NoRoom {
+    pub bytes: u128,
+}
+
+/// `rows * columns` zeros, if there is room for them: what is asked for depends on the input alone, and may be anything.
+pub fn zeros<T: Copy + Default>(rows: usize, columns: usize) -> Result<Vec<T>, NoRoom> {
+    let none = || NoRoom { bytes: rows as u128 * columns as u128 * size_of::<T>() as u128 };
+    let length = rows.checked_mul(columns).ok_or_else(none)?;
+    // Tried and given back: only `vec!` gets zeros from the system without writing them.
+    Vec::<T>::new().try_reserve_exact(length).map_err(|_| none())?;
+    Ok(vec![T::default(); length])
+}
+
 /// All of `values`, whose number is known.
 pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut table = with_room(values.len());

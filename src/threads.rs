@@ -6,6 +6,10 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::analyze::reader::Document;
+use crate::memory::zeros;
+
+/// More are never started, whatever is asked for.
+pub const MOST_THREADS: usize = 256;
 
 /// Cut `order` into ranges of documents of about `most` bytes in all.
 pub fn ranges<'a>(
@@ -27,8 +31,9 @@ pub fn ranges<'a>(
     })
 }
 
-/// Cut `order` into parts of about equal bytes.
+/// Cut `order` into parts of about equal bytes, but not into more than there are documents.
 pub fn split<'a>(documents: &[Document], order: &'a [u32], parts: usize) -> Vec<&'a [u32]> {
+    let parts = parts.clamp(1, order.len().clamp(1, MOST_THREADS));
     let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
     let mut rest = order;
     let mut cuts = Vec::with_capacity(parts);
@@ -55,10 +60,10 @@ pub fn for_each_document<T: Copy + Default + Send>(
     fill: impl Fn(&[u32], &mut [T]) -> Result<(), TallyError> + Sync,
 ) -> Result<Vec<T>, TallyError> {
     let order: Vec<u32> = (0..documents.len() as u32).collect();
-    let mut all = vec![T::default(); documents.len() * numbers];
+    let mut all = zeros(documents.len(), numbers)?;
     let mut rest = &mut all[..];
     let mut own = |part: &[u32]| rest.split_off_mut(..part.len() * numbers).unwrap_or_default();
-    let parts = split(documents, &order, threads.max(1));
+    let parts = split(documents, &order, threads);
     let pieces: Vec<_> = parts.into_iter().map(|part| (part, own(part))).collect();
     in_threads(pieces, |(part, own)| fill(part, own)).into_iter().collect::<Result<(), _>>()?;
     Ok(all)
@@ -89,7 +94,7 @@ pub fn in_threads<P: Send, T: Send>(
 /// pieces.
 pub fn in_order<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(&P) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let workers = threads.clamp(1, pieces.len().max(1));
+    let workers = threads.clamp(1, pieces.len().clamp(1, MOST_THREADS));
     let done = in_threads(0..workers, |_| {
         let mut done = Vec::new();
         loop {

@@ -57,4 +57,4 @@ def test_every_folder_of_the_core_imports_only_from_those_before_it(graph: dict[
 def test_only_the_seam_names_python(graph: dict[str, set[str]]) -> None:
     seam = {name for name in graph if name.split("::")[0] == "python"}
     named = {module_of(path) for path in SOURCE.rglob("*.rs") if "pyo3" in path.read_text(encoding="utf-8")}
-    assert named == seam
+    assert named <= seam

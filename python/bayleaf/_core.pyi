@@ -16,6 +16,7 @@ __all__ = [
     "Tally",
     "Tuned",
     "__version__",
+    "in_callback",
     "leave_one_out",
     "porter",
 ]
@@ -24,6 +25,9 @@ __version__: str
 
 def porter(words: list[str]) -> list[str]:
     """The stems of words by Porter's algorithm of 1980."""
+
+def in_callback() -> bool:
+    """Whether this thread is inside a normalizer or tokenizer that the core has called."""
 
 class NotLearned(ValueError):  # noqa: N818
     """These documents were not learned: (term or None, class number)."""
@@ -81,6 +85,13 @@ class Tally:
 
     def merge(self, other: Tally, classes: NDArray[np.uint32]) -> None:
         """Add another tally's counts; its class i is `classes[i]` here."""
+
+    def check_merge(self, other: Tally, classes: NDArray[np.uint32]) -> None:
+        """Raise what `merge` would raise, and change nothing."""
+
+    @property
+    def changes(self) -> int:
+        """How often the counts have changed."""
 
     def export(
         self, order: NDArray[np.uint32], *, documents: bool, occurrences: bool, shares: bool

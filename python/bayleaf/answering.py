@@ -44,7 +44,8 @@ class Compiled:
     def __init__(
         self, views: NamedViews, tallies: Sequence[Tally], order: Classes, settings: Settings
     ) -> None:
-        self.labels = as_array(settings.classes)
+        self.classes = settings.classes
+        self.labels = as_array(self.classes)
         self.names = [name for name, _ in views]
         self.kinds = [f"{name}: {view.kind}" if name else view.kind for name, view in views]
         judged = settings.judgment

@@ -216,15 +216,22 @@ def as_documents(column: Any) -> Any:
         return column
     if isinstance(column, np.ndarray):
         return _flat(column).tolist()
-    if hasattr(column, "__arrow_c_stream__") and str(getattr(column, "dtype", "")) != "object":
-        return column
-    if hasattr(column, "__arrow_c_array__"):
-        return column
+    if hasattr(column, "__arrow_c_array__") or (
+        hasattr(column, "__arrow_c_stream__") and str(getattr(column, "dtype", "")) != "object"
+    ):
+        return _within_buffers(column)
     if hasattr(column, "to_list"):
         return column.to_list()
     if isinstance(column, Iterable):
         return list(column)
     raise TypeError(f"X must be a sequence of texts, got {type(column).__name__}.")
+
+
+def _within_buffers(column: Any) -> Any:
+    """An Arrow column, if it stays inside its buffers: their sizes are not handed over to the core."""
+    if type(column).__module__.startswith("pyarrow"):
+        column.validate()
+    return column
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:

@@ -23,9 +23,17 @@ class Labels:
         self.closed = closed
         self._number = {name: number for number, name in enumerate(self.names)}
 
-    def copy(self) -> Labels:
-        """The same labels, to be changed on their own."""
-        return Labels(self.names, self.closed)
+    @property
+    def state(self) -> tuple[int, bool]:
+        """How many there are, and whether the set is closed: to `go_back` to."""
+        return len(self.names), self.closed
+
+    def go_back(self, state: tuple[int, bool]) -> None:
+        """Take back the labels that came since."""
+        known, self.closed = state
+        for name in self.names[known:]:
+            self._number.pop(name, None)
+        del self.names[known:]
 
     def close(self, announced: Any) -> None:
         """Let in the announced classes and no others."""
@@ -67,8 +75,8 @@ class Labels:
             raise ValueError(f"y has the labels {_sorted(new)!r}, which were never learned. The classes are "
                              f"{_sorted(self.names)!r}.")  # fmt: skip
         for name in new:
-            self._number[name] = len(self.names)
             self.names.append(name)
+            self._number[name] = len(self.names) - 1
 
     def order(self, documents: NDArray[Any]) -> NDArray[np.uint32]:
         """The numbers of the classes that exist, sorted by their names: numbers first, then strings."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -24,8 +25,12 @@ from bayleaf.tuning import Tuning
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.tuning.term_weights import Progress
+from bayleaf.turns import Turn, both, changing, finish
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Tally
+
+MOST_DOCUMENTS = 2**62
+"""Of one class; a model with text has at most 2**32 - 1."""
 
 
 class Model:
@@ -54,6 +59,7 @@ class Model:
         classes: Any = None,
         threads: int | None = None,
     ) -> None:
+        self._turn = Turn()
         self.views: list[tuple[str, View]] = model_views.named_views([words()] if views is None else views)
         self._labels = Labels()
         if classes is not None:
@@ -103,6 +109,7 @@ class Model:
         padded[: len(self._documents)] = self._documents
         return {self._labels.names[number]: int(padded[number]) for number in self.order.tolist()}
 
+    @changing
     def configure(self, *, view: int | str | None = None, **settings: Any) -> Self:
         """Change `alpha`, `priors`, `unseen`, or the `event`, `tf`, `alpha`… of one view (or all)."""
         own = {
@@ -142,51 +149,67 @@ class Model:
             raise ValueError(f"There is no view {view!r}. The views are {names}.")
         return found
 
+    @changing
     def learn(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Count documents and their classes; new ones are welcome, until `classes` closes their set."""
-        labels = self._labels.copy()
-        if classes is not None:
-            labels.close(classes)
-            left_out = [label for label in self.classes if label not in as_list(classes)]
-            if left_out:
-                raise ValueError(f"`classes` lacks {left_out!r}, which are there already. Name all classes.")
-        columns, numbers = self._input(X, y, labels)
-        done: list[int] = []
-        self._compiled = None
-        try:
-            for i, (tally, column) in enumerate(zip(self.tallies, columns, strict=True)):
-                tally.add(column, numbers, self.threads)
-                done.append(i)
-        except BaseException:
-            for i in done:
-                self.tallies[i].subtract(columns[i], numbers)
-            raise
-        self._labels = labels
-        self._documents = _added(self._documents, np.bincount(numbers, minlength=len(labels.names)))
+        with self._labels_kept_or_undone():
+            if classes is not None:
+                self._labels.close(classes)
+                announced = set(as_list(classes))
+                left_out = [label for label in self.classes if label not in announced]
+                if left_out:
+                    raise ValueError(
+                        f"`classes` lacks {left_out!r}, which are there already. Name all classes."
+                    )
+            columns, numbers = self._input(X, y)
+            more = np.bincount(numbers, minlength=len(self._labels.names))
+            self._change(columns, numbers, _added(self._documents, more))
         return self
 
+    @changing
     def forget(self, X: Any, y: Any) -> Self:
-        """Undo `learn` exactly; documents that were not learned are refused, and nothing changes."""
-        columns, numbers = self._input(X, y, self._labels.copy(), grow=False)
+        """Undo `learn` exactly; documents that cannot have been learned are refused, and nothing changes."""
+        columns, numbers = self._input(X, y, grow=False)
         left = _added(self._documents, -np.bincount(numbers, minlength=len(self._documents)))
         if left.min(initial=0) < 0:
             raise ValueError(self._not_learned(None, int(left.argmin())))
-        done: list[int] = []
-        self._compiled = None
+        self._change(columns, numbers, left, forget=True)
+        return self
+
+    @contextmanager
+    def _labels_kept_or_undone(self) -> Iterator[None]:
+        """New labels stay with the documents they came with, and go if those are refused."""
+        documents, labels = self._documents, self._labels.state
         try:
-            for i, (tally, column) in enumerate(zip(self.tallies, columns, strict=True)):
-                tally.subtract(column, numbers)
-                done.append(i)
+            yield
+        except BaseException:
+            if self._documents is documents:
+                self._labels.go_back(labels)
+            raise
+
+    def _change(self, columns: list[Any], numbers: Classes, documents: Any, forget: bool = False) -> None:
+        """Count in all views or, whatever happens, in none."""
+        self._compiled = None
+        before = [tally.changes for tally in self.tallies]
+        name, done = "", False
+        try:
+            for (name, _), tally, column in zip(self.views, self.tallies, columns, strict=True):  # noqa: B007
+                _counted(tally, column, numbers, self.threads, forget)
+            self._documents, done = documents, True
         except BaseException as error:
-            for i in done:
-                self.tallies[i].add(columns[i], numbers, self.threads)
+            if not done:
+                counted = list(zip(self.tallies, columns, before, strict=True))
+                finish(lambda: self._undo(counted, numbers, forget))
             if isinstance(error, NotLearned | NotCounted):
                 term, number = error.args
-                column = self.views[len(done)][0] if isinstance(error, NotCounted) else ""
+                column = name if isinstance(error, NotCounted) else ""
                 raise ValueError(self._not_learned(term, number, column)) from None
             raise
-        self._documents = left
-        return self
+
+    def _undo(self, counted: list[tuple[Tally, Any, int]], numbers: Classes, forget: bool) -> None:
+        for tally, column, before in counted:
+            if tally.changes == before + 1:
+                _counted(tally, column, numbers, self.threads, not forget)
 
     def _not_learned(self, term: str | None, number: int, column: str = "") -> str:
         label = self._labels.names[number]
@@ -210,28 +233,44 @@ class Model:
                 f"{views[1]}. "
                 "Choose one of the two as `views`, and learn the documents of the other model again with it."
             )
-        source = other.copy() if other is self else other
-        labels = self._labels.copy()
-        numbers = labels.number(source._labels.names)
-        self._compiled = None
-        for mine, yours in zip(self.tallies, source.tallies, strict=True):
-            mine.merge(yours, numbers)
-        self._labels = labels
-        moved = np.zeros(len(labels.names), np.int64)
-        moved[numbers[: len(source._documents)]] = source._documents
-        self._documents = _added(self._documents, moved)
+        with both(self._turn, other._turn), self._labels_kept_or_undone():
+            self._turn.changes += 1
+            self._merge(self._copied() if other is self else other)
         return self
+
+    def _merge(self, source: Model) -> None:
+        numbers = self._labels.number(source._labels.names)
+        moved = np.zeros(len(self._labels.names), np.int64)
+        moved[numbers[: len(source._documents)]] = source._documents
+        documents = _added(self._documents, moved)
+        pairs = list(zip(self.tallies, source.tallies, strict=True))
+        for mine, yours in pairs:
+            mine.check_merge(yours, numbers)
+        self._compiled = None
+        before = [mine.changes for mine in self.tallies]
+
+        def merge() -> None:
+            for (mine, yours), then in zip(pairs, before, strict=True):
+                if mine.changes == then:
+                    mine.merge(yours, numbers)
+            self._documents = documents
+
+        finish(merge)
 
     def copy(self) -> Model:
         """The same model, to be changed on its own."""
-        return _unpickled(self.to_bytes(), model_views.normalizers_of(self.views), self.threads)
+        with self._turn:
+            return self._copied()
+
+    def _copied(self) -> Model:
+        return _unpickled(self._packed(), model_views.normalizers_of(self.views), self.threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.to_bytes(), model_views.normalizers_of(self.views), self.threads)
 
-    def _input(self, X: Any, y: Any, labels: Labels, grow: bool = True) -> tuple[list[Any], Classes]:
+    def _input(self, X: Any, y: Any, grow: bool = True) -> tuple[list[Any], Classes]:
         columns = model_views.read(self.views, X)
-        numbers = labels.number(y, grow)
+        numbers = self._labels.number(y, grow)
         documents = length_of(columns[0])
         if documents != len(numbers):
             raise ValueError(
@@ -241,22 +280,28 @@ class Model:
 
     def examples(self, X: Any, y: Any) -> tuple[list[Any], Classes]:
         """What each view reads of labeled documents, and the place of each label in `classes`."""
-        columns, numbers = self._input(X, y, self._labels.copy(), grow=False)
+        columns, numbers = self._input(X, y, grow=False)
         place = np.zeros(len(self._labels.names), np.uint32)
         place[self.order] = np.arange(len(self.order))
         return columns, place[numbers]
 
     def _ready(self) -> Compiled:
-        if self._compiled is None:
-            if self.n_documents == 0:
-                raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
-            check_priors(self.priors, self.classes)
-            self._compiled = Compiled(self.views, self.tallies, self.order, self)
-        return self._compiled
+        """What answers: made once for all threads, and never changed."""
+        compiled = self._compiled
+        if compiled is not None:
+            return compiled
+        with self._turn:
+            if self._compiled is None:
+                if self.n_documents == 0:
+                    raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
+                check_priors(self.priors, self.classes)
+                self._compiled = Compiled(self.views, self.tallies, self.order, self)
+            return self._compiled
 
     def counts(self, view: int = 0) -> Any:
         """The integer counts of one view, classes in the order of `classes`."""
-        return self.tallies[view].counts(self.order)
+        with self._turn:
+            return self.tallies[view].counts(self.order)
 
     def log_joint(self, X: Any) -> Floats:
         """log P(document, class), one row a document, one column a class."""
@@ -269,7 +314,9 @@ class Model:
 
     def log_posterior(self, X: Any) -> Floats:
         """log P(class | document): the joint divided by the evidence."""
-        return log_posterior(self.log_joint(X), self._ready().log_prior)
+        compiled = self._ready()
+        joint = compiled.log_joint(model_views.read(self.views, X), self.threads)
+        return log_posterior(joint, compiled.log_prior)
 
     def posterior(self, X: Any) -> Floats:
         """P(class | document)."""
@@ -285,7 +332,7 @@ class Model:
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one document apart: the parts sum to `log_joint`."""
         compiled = self._ready()
-        classes = self.classes
+        classes = compiled.classes
         if label is not None and label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
         columns = model_views.read_row(self.views, x)
@@ -308,10 +355,11 @@ class Model:
 
     def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
         """The terms that speak most for a class, with their log odds against the mean of the others."""
-        classes = self.classes
+        compiled = self._ready()
+        classes = compiled.classes
         if label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
-        return self._ready().scorers[view].top(classes.index(label), n)
+        return compiled.scorers[view].top(classes.index(label), n)
 
     # Judging the evidence
 
@@ -340,7 +388,10 @@ class Model:
         not change. X and y are documents that were learned, all of them at best. `progress`
         is called with a few words before each step.
         """
-        self.judgment, self._compiled = tuning.judged(self, X, y, level, progress), None
+        with self._turn.unchanged():
+            judgment = tuning.judged(self, X, y, level, progress)
+        with self._turn:
+            self.judgment, self._compiled = judgment, None
         return self
 
     def retune(self, X: Any, y: Any, progress: Progress | None = None) -> Self:
@@ -373,7 +424,8 @@ class Model:
         `min_df` and the like choose terms by all documents.
         With `groups`, one name for each document, all documents of its group are left out with it.
         """
-        return tuning.loo_log_joint(self, X, y, groups)
+        with self._turn.unchanged():
+            return tuning.loo_log_joint(self, X, y, groups)
 
     def suspects(self, X: Any, y: Any, least: float = 0.0) -> list[Suspect]:
         """The documents whose label the others contradict, most first: perhaps they are mislabeled.
@@ -381,7 +433,8 @@ class Model:
         Each is judged by the counts without itself, with a weight for each kind of term. `least` is the log
         odds from which on a document is suspect: 0 names those that another class is more probable for.
         """
-        return tuning.suspects(self, X, y, least)
+        with self._turn.unchanged():
+            return tuning.suspects(self, X, y, least)
 
     def choose_alpha(self, X: Any, y: Any) -> Self:
         """Set `alpha` to the value that best predicts documents left out of the counts.
@@ -397,6 +450,10 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """The model as a file would hold it; equal counts and settings give equal bytes."""
+        with self._turn:
+            return self._packed()
+
+    def _packed(self) -> bytes:
         counts = [tally.counts(self.order) for tally in self.tallies]
         arrays = [own.arrays for own in counts]
         if self.judgment is not None:
@@ -434,7 +491,9 @@ class Model:
         self._documents, self.tallies, self.judgment, self._compiled = documents, tallies, judgment, None
 
     @classmethod
-    def from_bytes(cls, data: bytes, normalizer: Callable[[str], str | None] | None = None) -> Model:
+    def from_bytes(
+        cls, data: bytes | bytearray | memoryview, normalizer: Callable[[str], str | None] | None = None
+    ) -> Model:
         """The model that `to_bytes` wrote."""
         settings, arrays = storage.unpack(data, "the bytes")
         return model_file.restored(cls, settings, arrays, "the bytes", [normalizer] * len(arrays), None)
@@ -445,8 +504,17 @@ def _unpickled(data: bytes, normalizers: list[Callable[[str], str | None] | None
     return model_file.restored(Model, settings, arrays, "the bytes", normalizers, threads)
 
 
+def _counted(tally: Tally, column: Any, numbers: Classes, threads: int, forget: bool) -> None:
+    if forget:
+        tally.subtract(column, numbers)
+    else:
+        tally.add(column, numbers, threads)
+
+
 def _added(documents: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
     total = np.zeros(max(len(documents), len(more)), np.int64)
     total[: len(documents)] += documents
     total[: len(more)] += more
+    if total.max(initial=0) > MOST_DOCUMENTS:
+        raise ValueError(f"A class would have more than {MOST_DOCUMENTS} documents. Nothing was changed.")
     return total

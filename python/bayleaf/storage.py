@@ -53,14 +53,16 @@ def _checksum(settings: dict[str, Any], tensors: Arrays) -> int:
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    # In one piece: of an array with gaps safetensors writes the gaps.
     if array.dtype.kind == "f":
-        return array
+        return np.ascontiguousarray(array)
     most = int(array.max()) if array.size else 0
-    return array.astype(np.min_scalar_type(most), copy=False)
+    return np.ascontiguousarray(array, np.min_scalar_type(most))
 
 
-def unpack(data: bytes, origin: str) -> tuple[dict[str, Any], list[Arrays]]:
+def unpack(data: bytes | bytearray | memoryview, origin: str) -> tuple[dict[str, Any], list[Arrays]]:
     """The settings and the arrays of a model; the arrays are views of `data`."""
+    data = bytes(data)  # of `bytes` this is no copy; others could change later
     start = 8 + int.from_bytes(data[:8], "little")
     header = _header(data[8:start], origin)
     settings = _settings(header.pop("__metadata__"), origin)

@@ -85,6 +85,10 @@ class Counts(Protocol):
 class Tally(Protocol):
     """The counts of one view: whatever is counted, it adds, subtracts and merges."""
 
+    @property
+    def changes(self) -> int:
+        """How often the counts have changed: tells, after an interrupt, whether they did."""
+
     def add(self, column: Any, classes: Classes, threads: int) -> None:
         """Count rows: all of them, or none."""
 
@@ -93,6 +97,9 @@ class Tally(Protocol):
 
     def merge(self, other: Any, classes: Classes) -> None:
         """Add another tally's counts; its class i is `classes[i]` here."""
+
+    def check_merge(self, other: Any, classes: Classes) -> None:
+        """Raise what `merge` would raise; after that it raises nothing."""
 
     def counts(self, order: Classes) -> Any:
         """The counts of the classes in this order."""

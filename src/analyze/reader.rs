@@ -23,7 +23,17 @@ pub enum Analysis {
     Bytes { shortest: usize, longest: usize },
 }
 
-/// One document's bytes; `trusted` if they are known to be UTF-8.
+impl Analysis {
+    /// Of how many words, gaps among them, a term is made at most.
+    pub fn deepest(&self) -> usize {
+        match self {
+            Self::Words { longest, sparse, .. } => (*longest).max(sparse.saturating_add(1)),
+            Self::Letters { .. } | Self::Bytes { .. } => 1,
+        }
+    }
+}
+
+/// One document's bytes; `trusted` if they are known to be UTF-8, and that nobody can change them.
 #[derive(Clone, Copy)]
 pub struct Document<'a> {
     pub bytes: &'a [u8],
@@ -39,6 +49,39 @@ pub struct Reader {
     scratch: Vec<u32>,
     new: NewForms,
     letters: Letters,
+    held: Held,
+}
+
+/// Copies of documents that another thread could change meanwhile: what was checked must be what is read.
+#[derive(Default)]
+struct Held {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Held {
+    fn copy(&mut self, documents: &[Document]) {
+        self.bytes.clear();
+        self.ends.clear();
+        for document in documents.iter().filter(|document| !document.trusted) {
+            self.bytes.extend_from_slice(document.bytes);
+            self.ends.push(self.bytes.len());
+        }
+    }
+
+    /// The same documents, those that are not trusted as their copies.
+    fn documents<'a>(&'a self, documents: &[Document<'a>]) -> Vec<Document<'a>> {
+        let mut start = 0;
+        let mut copies = self.ends.iter().map(|&end| {
+            let copy = Document { bytes: &self.bytes[start..end], trusted: false };
+            start = end;
+            copy
+        });
+        let held = |&document: &Document<'a>| {
+            if document.trusted { document } else { copies.next().unwrap_or(document) }
+        };
+        documents.iter().map(held).collect()
+    }
 }
 
 /// The number of a token that is about to get another.
@@ -59,6 +102,23 @@ impl Reader {
     }
 
     pub fn read<N: Numbering>(
+        &mut self,
+        documents: &[Document],
+        analysis: &Analysis,
+        normalizer: Option<&Normalizer>,
+        numbering: &mut N,
+    ) -> Result<(), ReadError> {
+        if documents.iter().all(|document| document.trusted) {
+            return self.read_held(documents, analysis, normalizer, numbering);
+        }
+        let mut held = std::mem::take(&mut self.held);
+        held.copy(documents);
+        let read = self.read_held(&held.documents(documents), analysis, normalizer, numbering);
+        self.held = held;
+        read
+    }
+
+    fn read_held<N: Numbering>(
         &mut self,
         documents: &[Document],
         analysis: &Analysis,
@@ -240,7 +300,7 @@ fn join_sparse<N: Numbering>(
         return;
     }
     let mut prefixes = words.to_vec();
-    for distance in 1..=*distances.end() {
+    for distance in 1..=(*distances.end()).min(words.len()) {
         if distance > 1 {
             prefixes.iter_mut().for_each(|prefix| *prefix = numbering.pair(*prefix, gap));
         }

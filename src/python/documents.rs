@@ -5,10 +5,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, make_array};
+use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray, make_array};
+use arrow_buffer::ArrowNativeType;
+use arrow_data::ByteView;
 use arrow_schema::DataType;
 use numpy::PyReadonlyArray1;
 use pyo3::buffer::PyBuffer;
@@ -56,7 +58,9 @@ impl Documents {
     pub fn get(&self) -> Vec<Document<'_>> {
         let document = |slice: &Slice| Document {
             // SAFETY: every slice points into one of the owners, which live as long as `self` does. Python's
-            // strings and bytes never change, Arrow arrays are immutable, and a buffer is held by its export.
+            // strings never change and are trusted. The others may lie in memory that another thread writes to (an
+            // Arrow array or a memoryview of a NumPy array): they are not trusted, so whoever reads copies first, and
+            // checks the copy.
             bytes: unsafe { std::slice::from_raw_parts(slice.start, slice.length) },
             trusted: slice.trusted,
         };
@@ -199,6 +203,10 @@ fn arrow_array(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         object.call_method0("__arrow_c_array__")?.extract()?;
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: the name says what the capsule holds.
+    if unsafe { array.as_ref() }.is_released() {
+        return Err(arrow_error("it was read already; export it again"));
+    }
     // SAFETY: the names say what the capsules hold; the array is moved out, as the protocol wants.
     let array = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
     Ok(make_array(array.map_err(arrow_error)?))
@@ -208,12 +216,12 @@ type Texts<'a> = Box<dyn Iterator<Item = Option<&'a [u8]>> + 'a>;
 
 fn texts(array: &ArrayRef) -> PyResult<Texts<'_>> {
     Ok(match array.data_type() {
-        DataType::Utf8 => Box::new(array.as_string::<i32>().iter().map(|text| text.map(str::as_bytes))),
-        DataType::LargeUtf8 => Box::new(array.as_string::<i64>().iter().map(|text| text.map(str::as_bytes))),
-        DataType::Utf8View => Box::new(array.as_string_view().iter().map(|text| text.map(str::as_bytes))),
-        DataType::Binary => Box::new(array.as_binary::<i32>().iter()),
-        DataType::LargeBinary => Box::new(array.as_binary::<i64>().iter()),
-        DataType::BinaryView => Box::new(array.as_binary_view().iter()),
+        DataType::Utf8 => Box::new(in_order(array.as_string::<i32>())?),
+        DataType::LargeUtf8 => Box::new(in_order(array.as_string::<i64>())?),
+        DataType::Binary => Box::new(in_order(array.as_binary::<i32>())?),
+        DataType::LargeBinary => Box::new(in_order(array.as_binary::<i64>())?),
+        DataType::Utf8View => Box::new(viewed(array.as_string_view())?),
+        DataType::BinaryView => Box::new(viewed(array.as_binary_view())?),
         DataType::Dictionary(key, _) => match key.as_ref() {
             DataType::Int8 => repeated::<Int8Type>(array)?,
             DataType::Int16 => repeated::<Int16Type>(array)?,
@@ -233,9 +241,63 @@ fn texts(array: &ArrayRef) -> PyResult<Texts<'_>> {
     })
 }
 
+/// Texts one behind the other. Whoever made the array may have checked only the first and the last place.
+fn in_order<T: ByteArrayType>(array: &GenericByteArray<T>) -> PyResult<impl Iterator<Item = Option<&[u8]>>> {
+    let wrong = || arrow_error("its offsets are not in order");
+    let places: Option<Vec<usize>> = array.value_offsets().iter().map(|place| place.to_usize()).collect();
+    let places = places.filter(|places| places.is_sorted()).ok_or_else(wrong)?;
+    let data = array.value_data();
+    if places.last().is_some_and(|&end| end > data.len()) {
+        return Err(wrong());
+    }
+    let text = |i: usize| &data[places[i]..places[i + 1]];
+    let nulls = array.nulls();
+    let texts: Vec<_> =
+        (0..array.len()).map(|i| nulls.is_none_or(|nulls| nulls.is_valid(i)).then(|| text(i))).collect();
+    Ok(texts.into_iter())
+}
+
+/// Texts that say where they are: in the view itself if they are short, or in one of some buffers.
+fn viewed<T: ByteViewType>(array: &GenericByteViewArray<T>) -> PyResult<impl Iterator<Item = Option<&[u8]>>> {
+    let (nulls, views) = (array.nulls(), array.views());
+    let text = |i: usize| {
+        let view = &views[i];
+        if nulls.is_some_and(|nulls| nulls.is_null(i)) {
+            return Ok(None);
+        }
+        let length = *view as u32;
+        if length <= INSIDE {
+            return Ok(Some(inside(view, length)));
+        }
+        let view = ByteView::from(*view);
+        let buffer = array.data_buffers().get(view.buffer_index as usize);
+        let start = view.offset as usize;
+        let found = buffer.and_then(|buffer| buffer.as_slice().get(start..start + length as usize));
+        found.map(Some).ok_or_else(|| arrow_error(format!("text {i} lies outside of its buffers")))
+    };
+    let texts: Vec<_> = (0..views.len()).map(text).collect::<PyResult<_>>()?;
+    Ok(texts.into_iter())
+}
+
+/// So many bytes fit into a view.
+const INSIDE: u32 = 12;
+
+fn inside(view: &u128, length: u32) -> &[u8] {
+    // SAFETY: the 16 bytes of a number; in a view the text is behind the 4 bytes of its length.
+    let bytes = unsafe { std::slice::from_raw_parts((&raw const *view).cast::<u8>(), size_of::<u128>()) };
+    &bytes[4..4 + length as usize]
+}
+
 /// A dictionary-encoded column: each text is stored once.
 fn repeated<K: ArrowDictionaryKeyType>(array: &ArrayRef) -> PyResult<Texts<'_>> {
     let dictionary = array.as_dictionary::<K>();
     let values: Vec<Option<&[u8]>> = texts(dictionary.values())?.collect();
-    Ok(Box::new(dictionary.keys_iter().map(move |key| key.and_then(|key| values[key]))))
+    let found = |key: Option<usize>| match key {
+        None => Ok(None),
+        Some(key) => values.get(key).copied().ok_or_else(|| {
+            arrow_error(format!("a key is outside of its dictionary, which has {} texts", values.len()))
+        }),
+    };
+    let texts: Vec<_> = dictionary.keys_iter().map(found).collect::<PyResult<_>>()?;
+    Ok(Box::new(texts.into_iter()))
 }

@@ -1,5 +1,6 @@
 //! Python functions that the core calls.
 
+use std::cell::Cell;
 use std::error::Error;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -9,13 +10,44 @@ use pyo3::types::{PyList, PyString};
 use crate::analyze::normalize::{Function, WordList};
 use crate::analyze::tokenizers::Cutter;
 
+thread_local! {
+    /// How many of our callbacks are running on this thread, one inside the other.
+    static RUNNING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether this thread is inside a callback. Whoever called it may hold a lock, so it must not wait for one.
+pub fn in_callback() -> bool {
+    RUNNING.get() > 0
+}
+
+struct Running;
+
+impl Running {
+    fn start() -> Self {
+        RUNNING.set(RUNNING.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.set(RUNNING.get() - 1);
+    }
+}
+
+/// Call a Python function of one argument.
+fn call<'py>(function: &Bound<'py, PyAny>, argument: impl IntoPyObject<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let _running = Running::start();
+    function.call1((argument,))
+}
+
 /// A Python function from a list of words to a list of words, of which some may be None.
 pub struct PyFunction(pub Py<PyAny>);
 
 impl Function for PyFunction {
     fn apply(&self, words: &[&str], out: &mut WordList) -> Result<(), Box<dyn Error + Send + Sync>> {
         Python::attach(|py| -> PyResult<()> {
-            let answers = self.0.bind(py).call1((PyList::new(py, words)?,))?;
+            let answers = call(self.0.bind(py), PyList::new(py, words)?)?;
             let answers = answers
                 .cast_into::<PyList>()
                 .map_err(|_| PyTypeError::new_err("The normalizer must return a list."))?;
@@ -54,7 +86,8 @@ pub struct PyCutter(pub Py<PyAny>);
 impl Cutter for PyCutter {
     fn cut(&self, text: &str, out: &mut WordList) -> Result<(), Box<dyn Error + Send + Sync>> {
         Python::attach(|py| -> PyResult<()> {
-            let tokens = self.0.bind(py).call1((text,))?;
+            let tokens = call(self.0.bind(py), text)?;
+            let _running = Running::start();
             for token in tokens.try_iter()? {
                 let token = token?;
                 let Ok(string) = token.cast::<PyString>() else {

@@ -3,6 +3,7 @@
 mod arrays;
 mod documents;
 mod functions;
+mod held;
 mod scorer;
 mod tuning;
 
@@ -12,7 +13,7 @@ use crate::errors::TallyError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -32,6 +33,7 @@ use crate::tally::restore::Damaged;
 use arrays::{dict_of, lender, numbers, with_linear, with_stored};
 use documents::Documents;
 use functions::{PyCutter, PyFunction};
+use held::Held;
 use scorer::PyScorer;
 
 pyo3::create_exception!(
@@ -50,6 +52,8 @@ impl From<TallyError> for PyErr {
             },
             TallyError::NotLearned { term, class } => NotLearned::new_err((term, class)),
             TallyError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            TallyError::TooLarge { .. } => PyMemoryError::new_err(error.to_string()),
+            TallyError::InUse => PyRuntimeError::new_err(error.to_string()),
             other => PyValueError::new_err(other.to_string()),
         }
     }
@@ -218,13 +222,13 @@ fn escaped(term: &[u8]) -> String {
 #[pyclass(frozen, module = "bayleaf._core", name = "Tally")]
 struct PyTally {
     analyzer: Py<Analyzer>,
-    tally: Mutex<Tally>,
+    tally: Held<Tally>,
 }
 
 impl PyTally {
     /// Where terms stand. Whoever holds the lock may wait for the GIL, so nobody waits for the lock with the GIL.
-    fn lexicon(&self, py: Python<'_>) -> Arc<Lexicon> {
-        py.detach(|| lock(&self.tally).lexicon().clone())
+    fn lexicon(&self, py: Python<'_>) -> PyResult<Arc<Lexicon>> {
+        Ok(py.detach(|| self.tally.with(|tally| Ok(tally.lexicon().clone())))?)
     }
 
     fn check(&self, documents: &Documents, classes: &[u32]) -> PyResult<()> {
@@ -243,7 +247,7 @@ impl PyTally {
 impl PyTally {
     #[new]
     fn new(analyzer: Py<Analyzer>) -> Self {
-        Self { analyzer, tally: Mutex::default() }
+        Self { analyzer, tally: Held::default() }
     }
 
     fn add(
@@ -257,7 +261,7 @@ impl PyTally {
         self.check(&documents, classes)?;
         let documents = documents.get();
         let analyzer = self.analyzer.get();
-        analyzer.run(py, |context| lock(&self.tally).add(context, &documents, classes, threads))
+        analyzer.run(py, |context| self.tally.with(|tally| tally.add(context, &documents, classes, threads)))
     }
 
     fn subtract(
@@ -269,7 +273,9 @@ impl PyTally {
         let classes = classes.as_slice()?;
         self.check(&documents, classes)?;
         let documents = documents.get();
-        self.analyzer.get().run(py, |context| lock(&self.tally).subtract(context, &documents, classes))
+        self.analyzer
+            .get()
+            .run(py, |context| self.tally.with(|tally| tally.subtract(context, &documents, classes)))
     }
 
     fn merge(&self, py: Python<'_>, other: &Self, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
@@ -277,7 +283,21 @@ impl PyTally {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("A tally cannot be merged with itself; copy it first."));
         }
-        Ok(py.detach(|| lock(&self.tally).merge(&mut lock(&other.tally), classes))?)
+        Ok(py.detach(|| self.tally.with_both(&other.tally, |tally, other| tally.merge(other, classes)))?)
+    }
+
+    /// Raise what `merge` would raise.
+    fn check_merge(&self, py: Python<'_>, other: &Self, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+        let classes = classes.as_slice()?;
+        Ok(py.detach(|| {
+            self.tally.with_both(&other.tally, |tally, other| tally.check_merge(other, classes))
+        })?)
+    }
+
+    /// How often the counts have changed.
+    #[getter]
+    fn changes(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(py.detach(|| self.tally.with(|tally| Ok(tally.changes)))?)
     }
 
     #[pyo3(signature = (order, *, documents, occurrences, shares))]
@@ -291,19 +311,20 @@ impl PyTally {
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
         let order = order.as_slice()?;
         let wanted = Wanted { documents, occurrences, shares };
-        let (arrays, nodes) = py.detach(|| export(&mut lock(&self.tally), order, wanted));
+        let (arrays, nodes) = py.detach(|| self.tally.with(|tally| Ok(export(tally, order, wanted))))?;
         Ok((dict_of(arrays, wanted, py)?, nodes.into_pyarray(py).into_any()))
     }
 
     #[staticmethod]
     fn restore(py: Python<'_>, analyzer: Py<Analyzer>, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let lexicon = with_stored(arrays, |arrays| py.detach(|| arrays.lexicon()))??;
+        let deepest = analyzer.get().analysis.deepest();
+        let lexicon = with_stored(arrays, |arrays| py.detach(|| arrays.lexicon(deepest)))??;
         let arrays = arrays.clone().unbind();
         // They were checked, and nobody else has them: fetching them cannot fail.
         let asleep = move || {
             Python::attach(|py| with_stored(arrays.bind(py), |arrays| arrays.classes())).unwrap_or_default()
         };
-        Ok(Self { analyzer, tally: Mutex::new(Tally::restored(lexicon, Box::new(asleep))) })
+        Ok(Self { analyzer, tally: Held::new(Tally::restored(lexicon, Box::new(asleep))) })
     }
 
     #[pyo3(signature = (value, nodes, linear))]
@@ -324,7 +345,7 @@ impl PyTally {
                 )));
             }
         };
-        let lexicon = self.lexicon(py);
+        let lexicon = self.lexicon(py)?;
         let analyzer = self.analyzer.clone_ref(py);
         let nodes = numbers(nodes, "nodes")?;
         let nodes = nodes.narrow("nodes")?;
@@ -339,6 +360,12 @@ impl PyTally {
         })?;
         scorer.ok_or_else(|| PyValueError::new_err("The arrays of weights do not fit each other."))
     }
+}
+
+/// Whether this thread is inside a callback of the core.
+#[pyfunction]
+fn in_callback() -> bool {
+    functions::in_callback()
 }
 
 /// The stems of words by Porter's algorithm.
@@ -360,7 +387,7 @@ mod _core {
     #[pymodule_export]
     use super::tuning::{PyFeatures, PyRows, PyTuned, leave_one_out};
     #[pymodule_export]
-    use super::{Analyzer, NotLearned, PyTally, porter};
+    use super::{Analyzer, NotLearned, PyTally, in_callback, porter};
 
     use pyo3::prelude::*;
 

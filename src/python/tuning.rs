@@ -61,7 +61,7 @@ impl PyRows {
         nodes: PyReadonlyArray1<'_, u32>,
         threads: usize,
     ) -> PyResult<Self> {
-        let lexicon = tally.lexicon(py);
+        let lexicon = tally.lexicon(py)?;
         let nodes = nodes.as_slice()?;
         let place = placed(&lexicon, nodes)?;
         let documents = documents.get();
@@ -236,7 +236,7 @@ impl PyTuned {
         nodes: PyReadonlyArray1<'_, u32>,
         weights: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<Self> {
-        let lexicon = tally.lexicon(py);
+        let lexicon = tally.lexicon(py)?;
         let place = placed(&lexicon, nodes.as_slice()?)?;
         let shape = weights.as_array().dim();
         fits(shape.0 == nodes.len()?)?;
@@ -287,7 +287,7 @@ pub fn leave_one_out<'py>(
     facts: &Bound<'py, PyDict>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let lexicon = tally.lexicon(py);
+    let lexicon = tally.lexicon(py)?;
     let (nodes, labels) = (nodes.as_slice()?, labels.as_slice()?);
     let place = placed(&lexicon, nodes)?;
     let facts = facts_of(facts, nodes.len())?;

@@ -55,7 +55,7 @@ impl Rows {
         threads: usize,
     ) -> Result<Self, TallyError> {
         let order: Vec<u32> = (0..documents.len() as u32).collect();
-        let parts = split(documents, &order, threads.max(1));
+        let parts = split(documents, &order, threads);
         let read = |part: &[u32]| Self::read_part(context, (lexicon, place), documents, part);
         let mut parts = in_threads(parts, read).into_iter().collect::<Result<Vec<_>, _>>()?;
         let mut rows = if parts.is_empty() { Self::default() } else { parts.remove(0) };

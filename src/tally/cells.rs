@@ -2,6 +2,9 @@
 
 use crate::memory::{extend, prefetch};
 
+/// More than any corpus has, and few enough that thousands of models can be merged.
+pub const MOST_OCCURRENCES: u64 = 1 << 48;
+
 /// What is known of one term in one class. Sums of tf/length are kept in units of 2^-64, so that they can be
 /// subtracted without a trace; with at most 2^32 documents a class no sum can overflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,16 +44,20 @@ pub struct Delta {
 pub struct ClassCounts {
     pub documents: u64,
     runs: Vec<Vec<Cell>>,
+    /// No term occurs more often.
+    pub bound: u64,
 }
 
 impl ClassCounts {
     /// `cells` are sorted by term.
     pub fn new(documents: u64, cells: Vec<Cell>) -> Self {
-        Self { documents, runs: vec![cells] }
+        let bound = most(&cells);
+        Self { documents, runs: vec![cells], bound }
     }
 
     pub fn add(&mut self, documents: u64, cells: Vec<Cell>) {
         self.documents += documents;
+        self.bound = self.bound.saturating_add(most(&cells));
         self.runs.push(cells);
         while let [.., longer, last] = &self.runs[..]
             && longer.len() < 2 * last.len()
@@ -75,6 +82,26 @@ impl ClassCounts {
         }
         &mut self.runs[0]
     }
+}
+
+impl ClassCounts {
+    /// Whether a term would occur more often than a file can say, if one that occurs `more` times is added.
+    pub fn would_overflow(&mut self, more: u64) -> bool {
+        if self.bound.saturating_add(more) < MOST_OCCURRENCES {
+            return false;
+        }
+        self.bound = most(self.cells());
+        self.bound.saturating_add(more) >= MOST_OCCURRENCES
+    }
+
+    pub fn most_occurrences(&mut self) -> u64 {
+        most(self.cells())
+    }
+}
+
+/// How often the most frequent term occurs.
+pub fn most(cells: &[Cell]) -> u64 {
+    cells.iter().map(|cell| cell.occurrences).max().unwrap_or(0)
 }
 
 fn join(left: Vec<Cell>, right: Vec<Cell>) -> Vec<Cell> {

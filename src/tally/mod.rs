@@ -9,12 +9,13 @@ pub mod restore;
 
 use crate::context::Context;
 use crate::errors::TallyError;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::analyze::reader::{Document, Reader};
 use crate::lexicon::Lexicon;
 use crate::lexicon::form_table::Key;
-use crate::tally::cells::{ClassCounts, Counter, Delta};
+use crate::tally::cells::{ClassCounts, Counter, Delta, MOST_OCCURRENCES, most};
 use crate::threads::{in_threads, ranges, split};
 
 /// One thread's share of the work: its own lexicon and counts, which are merged when somebody looks.
@@ -101,6 +102,8 @@ pub struct Tally {
     shards: Vec<Shard>,
     /// Counts of a file that nobody has needed yet.
     asleep: Option<Asleep>,
+    /// How often the counts were changed: tells after an interrupt whether they were.
+    pub changes: u64,
 }
 
 impl Tally {
@@ -122,9 +125,11 @@ impl Tally {
         let work = |(shard, part): (&mut Shard, &&[u32])| shard.count(context, documents, classes, part);
         let deltas = in_threads(self.shards.iter_mut().zip(&parts), work);
         let deltas = deltas.into_iter().collect::<Result<Vec<_>, _>>()?;
+        self.check_occurrences(&deltas)?;
         for (shard, deltas) in self.shards.iter_mut().zip(deltas) {
             shard.apply(deltas);
         }
+        self.changes += 1;
         Ok(())
     }
 
@@ -155,22 +160,58 @@ impl Tally {
         for delta in deltas {
             shard.remove(delta);
         }
+        self.changes += 1;
         Ok(())
     }
 
     /// Add the counts of another tally; its class i is `map[i]` here.
     pub fn merge(&mut self, other: &mut Tally, map: &[u32]) -> Result<(), TallyError> {
-        other.settled();
+        self.check_merge(other, map)?;
         let shard = self.settled();
         let Some(from) = other.shards.first() else { return Ok(()) };
-        for (class, counts) in from.classes.iter().enumerate() {
+        shard.absorb(&from.lexicon, from.classes.clone(), map);
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Whether the counts of another tally can be added, and written to a file after that.
+    pub fn check_merge(&mut self, other: &mut Tally, map: &[u32]) -> Result<(), TallyError> {
+        other.settled();
+        let shard = self.settled();
+        let Some(from) = other.shards.first_mut() else { return Ok(()) };
+        for (class, counts) in from.classes.iter_mut().enumerate() {
             let here = map[class] as usize;
-            let learned = shard.classes.get(here).map_or(0, |counts| counts.documents);
+            let ours = shard.classes.get_mut(here);
+            let learned = ours.as_ref().map_or(0, |counts| counts.documents);
             if learned + counts.documents > u64::from(u32::MAX) {
                 return Err(TallyError::TooManyDocuments { class: here });
             }
+            let more = counts.most_occurrences();
+            if ours.is_some_and(|ours| ours.would_overflow(more)) {
+                return Err(TallyError::TooManyOccurrences { class: here });
+            }
         }
-        shard.absorb(&from.lexicon, from.classes.clone(), map);
+        Ok(())
+    }
+
+    /// No term may occur more often than a file can say; the most frequent terms are taken for the same.
+    fn check_occurrences(&mut self, deltas: &[Vec<Delta>]) -> Result<(), TallyError> {
+        let mut more: BTreeMap<usize, u64> = BTreeMap::new();
+        for delta in deltas.iter().flatten() {
+            *more.entry(delta.class).or_default() += most(&delta.cells);
+        }
+        for (class, more) in more {
+            let others = self.shards.iter().skip(1).filter_map(|shard| shard.classes.get(class));
+            let others: u64 = others.map(|counts| counts.bound).sum();
+            let first = self.shards.first_mut().and_then(|shard| shard.classes.get_mut(class));
+            let full = match first {
+                Some(first) => first.would_overflow(more + others),
+                None => more + others >= MOST_OCCURRENCES,
+            };
+            if full {
+                return Err(TallyError::TooManyOccurrences { class });
+            }
+        }
         Ok(())
     }
 
@@ -205,7 +246,7 @@ impl Tally {
     /// A tally whose counts are fetched when they are first needed: a model that only answers never needs them.
     pub fn restored(lexicon: Lexicon, asleep: Asleep) -> Self {
         let shard = Shard { lexicon: Arc::new(lexicon), ..Shard::default() };
-        Self { shards: vec![shard], asleep: Some(asleep) }
+        Self { shards: vec![shard], asleep: Some(asleep), changes: 0 }
     }
 
     fn awaken(&mut self) {
@@ -298,9 +339,18 @@ impl Lexicon {
 
     /// A node in words, for messages.
     pub fn text(&self, node: u32) -> String {
-        if let Some((left, right, _)) = self.pairs.iter().find(|&(_, _, value)| value == node) {
-            return format!("{} {}", self.text(left), self.text(right));
+        let mut words = Vec::new();
+        let mut first = node;
+        while let Some((left, right, _)) = self.pairs.iter().find(|&(_, _, value)| value == first) {
+            words.push(self.word(right));
+            first = left;
         }
+        words.push(self.word(first));
+        words.reverse();
+        words.join(" ")
+    }
+
+    fn word(&self, node: u32) -> String {
         let mut text = "_".to_owned();
         self.forms.table.for_each(|bytes, value| {
             if value == node && !bytes.is_empty() {

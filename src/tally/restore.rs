@@ -9,7 +9,7 @@ use crate::lexicon::form_table::{FormTable, Key, Role};
 use crate::lexicon::pair_table::PairTable;
 use crate::lexicon::{Forms, Lexicon};
 use crate::memory::collected;
-use crate::tally::cells::{Cell, ClassCounts};
+use crate::tally::cells::{Cell, ClassCounts, MOST_OCCURRENCES};
 
 /// Whole numbers in the narrowest type that holds them.
 #[derive(Clone, Copy)]
@@ -74,8 +74,15 @@ pub struct Stored<'a> {
     pub shares_part: Column<'a>,
 }
 
-/// More than any corpus has, and few enough that thousands of models can be merged.
-const MOST_OCCURRENCES: u64 = 1 << 48;
+/// Of how many words the longest n-gram is made, of pairs that name only what is before them.
+fn depth(pairs: &[[u32; 2]], words: u32) -> usize {
+    let mut depths: Vec<u32> = Vec::with_capacity(pairs.len());
+    for &[left, _] in pairs {
+        let before = left.checked_sub(words).map_or(1, |pair| depths[pair as usize]);
+        depths.push(before + 1);
+    }
+    depths.into_iter().max().unwrap_or(1) as usize
+}
 
 /// Arrays that no tally can have written.
 #[derive(Debug, PartialEq)]
@@ -95,7 +102,9 @@ fn require(holds: bool, otherwise: &'static str) -> Result<(), Damaged> {
 
 impl Stored<'_> {
     /// The lexicon of the tally that wrote these arrays, if one can have written all of them.
-    pub fn lexicon(&self) -> Result<Lexicon, Damaged> {
+    ///
+    /// A term is made of at most `deepest` words.
+    pub fn lexicon(&self, deepest: usize) -> Result<Lexicon, Damaged> {
         let words = self.word_ends.len();
         let (pairs, half) = self.pairs.as_chunks::<2>();
         require(half.is_empty(), "half an n-gram is missing")?;
@@ -106,6 +115,7 @@ impl Stored<'_> {
         require(pairs.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
         let known = (first..).zip(pairs).all(|(node, &[left, right])| left < node && right < first);
         require(known, "an n-gram names a word that is not there")?;
+        require(depth(pairs, first) <= deepest, "an n-gram has more words than its view looks at")?;
         let forms = Forms { table: terms, ..Forms::default() };
         Ok(Lexicon { forms, pairs: PairTable::numbered(pairs, first), nodes })
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::lexicon::bag::NONE;
 use crate::tally::bags::Rows;
-use crate::threads::{in_order, in_threads};
+use crate::threads::{MOST_THREADS, in_order, in_threads};
 
 /// One view of the documents: rows, the number of each of their terms here, and the counts of those terms.
 pub struct Counted<'a> {
@@ -154,7 +154,7 @@ impl Features {
             own.write_table(if classes == 2 { 2 } else { width }, &mut table);
             logs.push(own);
         }
-        let size = documents.len().div_ceil(threads.max(1)).max(1);
+        let size = documents.len().div_ceil(threads.clamp(1, MOST_THREADS)).max(1);
         let pieces: Vec<Range<usize>> = (0..documents.len())
             .step_by(size)
             .map(|start| start..(start + size).min(documents.len()))

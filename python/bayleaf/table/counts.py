@@ -17,9 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.columns import Coded
+from bayleaf.turns import finish
 from bayleaf.types import Arrays, Classes, Floats
 
 T = TypeVar("T")
+
+MOST_ROWS = 2**62
+"""Of one class, and of any sum of counts; beyond it a file could not be read again."""
 
 
 def size_of(classes: Classes) -> int:
@@ -37,6 +41,7 @@ class PerClass(Generic[T]):
     def __init__(self) -> None:
         self._states: list[T] = []
         self._missing: list[int] = []
+        self.changes = 0
 
     def _new(self) -> T:
         raise NotImplementedError
@@ -46,10 +51,24 @@ class PerClass(Generic[T]):
             self._states.append(self._new())
             self._missing.append(0)
 
-    def _add_missing(self, classes: Classes, sign: int) -> None:
+    def _rows(self, state: T) -> int:
+        raise NotImplementedError
+
+    def check_merge(self, other: Self, classes: Classes) -> None:
+        """Raise if a class would have more rows than a file can say."""
+        for number, state, missing in zip(classes.tolist(), other._states, other._missing, strict=False):
+            rows = self._rows(state) + missing
+            if number < len(self._states):
+                rows += self._rows(self._states[number]) + self._missing[number]
+            if rows > MOST_ROWS:
+                raise ValueError(f"Class number {number} would have {rows} rows, more than 2**62.")
+
+    def _missing_after(self, classes: Classes, sign: int) -> list[int]:
+        missing = self._missing.copy()
         for number, count in enumerate(np.bincount(classes).tolist()):
             if count:
-                self._missing[number] += sign * count
+                missing[number] += sign * count
+        return missing
 
     def _check_missing(self, classes: Classes) -> None:
         for number, count in enumerate(np.bincount(classes).tolist()):
@@ -116,9 +135,7 @@ class ValueTally(PerClass["Counter[Any]"]):
         """Count the values of a column."""
         self._grow(size_of(classes))
         coded = _coded(column)
-        for number, value, count in _cells(coded, classes):
-            self._states[number][value] += count
-        self._add_missing(classes[coded.codes < 0], 1)
+        self._apply(list(_cells(coded, classes)), self._missing_after(classes[coded.codes < 0], 1), 1)
 
     def subtract(self, column: Coded | Floats, classes: Classes) -> None:
         """Take values back, if all of them have been counted."""
@@ -130,18 +147,34 @@ class ValueTally(PerClass["Counter[Any]"]):
         for number, value, count in cells:
             if self._states[number][value] < count:
                 raise NotCounted(f"{value}", number)
-        for number, value, count in cells:
-            self._states[number][value] -= count
-            if not self._states[number][value]:
-                del self._states[number][value]
-        self._add_missing(missing, -1)
+        self._apply(cells, self._missing_after(missing, -1), -1)
+
+    def _apply(self, cells: list[tuple[int, Any, int]], missing: list[int], sign: int) -> None:
+        """Count all cells or, after Ctrl-C, none."""
+        before = [self._states[number][value] for number, value, _ in cells]
+        try:
+            for (number, value, count), had in zip(cells, before, strict=True):
+                _set_cell(self._states[number], value, had + sign * count)
+            self._missing, self.changes, before = missing, self.changes + 1, []
+        except BaseException:
+            finish(lambda: self._reset(cells, before))
+            raise
+
+    def _reset(self, cells: list[tuple[int, Any, int]], before: list[int]) -> None:
+        for (number, value, _), had in zip(cells, before, strict=False):
+            _set_cell(self._states[number], value, had)
+
+    def _rows(self, state: Counter[Any]) -> int:
+        return state.total()
 
     def merge(self, other: ValueTally, classes: Classes) -> None:
         """Add the counts of another tally, whose class i is `classes[i]` here."""
         self._grow(size_of(classes))
+        states, totals = self._states.copy(), self._missing.copy()
         for number, state, missing in zip(classes.tolist(), other._states, other._missing, strict=False):
-            self._states[number].update(state)
-            self._missing[number] += missing
+            states[number] = states[number] + state
+            totals[number] += missing
+        self._states, self._missing, self.changes = states, totals, self.changes + 1
 
     def counts(self, order: Classes) -> ValueCounts:
         """The counts of the classes in this order."""
@@ -185,6 +218,13 @@ class ValueTally(PerClass["Counter[Any]"]):
         if not fits:
             raise ValueError("the counts of a column do not fit together")
         return tally
+
+
+def _set_cell(state: Counter[Any], value: Any, total: int) -> None:
+    if total:
+        state[value] = total
+    else:
+        state.pop(value, None)
 
 
 def _coded(column: Coded | Floats) -> Coded:
@@ -241,6 +281,7 @@ class BlockTally:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = list(names)
+        self.changes = 0
         self._documents = np.zeros(0, np.int64)
         self._sums = np.zeros((0, len(self._names)), np.int64)
 
@@ -261,13 +302,13 @@ class BlockTally:
     def _change(self, block: NDArray[np.int64], classes: Classes, sign: int) -> None:
         documents, sums = self._grown(size_of(classes), block.shape[1])
         rough = block.sum(axis=0, dtype=np.float64).max(initial=0) + sums.max(initial=0)
-        if rough > 2.0**62:
+        if rough > MOST_ROWS:
             raise ValueError(f"The counts sum to {rough:.3g}, more than 2**62. Scale them down.")
         documents += sign * np.bincount(classes, minlength=len(documents))
         sums += sign * self._totals(block, classes, len(documents))
         if sums.min(initial=0) < 0:
             raise NotCounted("a count", int((sums < 0).any(axis=1).argmax()))
-        self._documents, self._sums = documents, sums
+        self._documents, self._sums, self.changes = documents, sums, self.changes + 1
 
     def add(self, block: NDArray[np.int64], classes: Classes, threads: int = 1) -> None:  # noqa: ARG002
         """Count rows."""
@@ -279,13 +320,24 @@ class BlockTally:
 
     def merge(self, other: BlockTally, classes: Classes) -> None:
         """Add the sums of another tally, whose class i is `classes[i]` here."""
+        documents, sums = self._merged(other, classes)
+        self._documents, self._sums, self.changes = documents, sums, self.changes + 1
+
+    def check_merge(self, other: BlockTally, classes: Classes) -> None:
+        """Raise what `merge` would raise."""
+        self._merged(other, classes)
+
+    def _merged(self, other: BlockTally, classes: Classes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         if not other._documents.any():
-            return
+            return self._documents, self._sums
         documents, sums = self._grown(size_of(classes), other._sums.shape[1])
         places = classes[: len(other._documents)]
+        most = sums.max(initial=0).astype(np.float64) + other._sums.max(initial=0)
+        if most > MOST_ROWS:
+            raise ValueError(f"The counts sum to {most:.3g}, more than 2**62. Scale them down.")
         documents[places] += other._documents
         sums[places] += other._sums
-        self._documents, self._sums = documents, sums
+        return documents, sums
 
     def counts(self, order: Classes) -> BlockCounts:
         """The sums of the classes in this order."""

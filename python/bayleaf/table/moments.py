@@ -85,9 +85,11 @@ class MomentTally(PerClass[Moments]):
         """Count numbers."""
         self._grow(size_of(classes))
         missing = np.isnan(column)
+        states = self._states.copy()
         for number, moments in exact_moments(column[~missing], classes[~missing]):
-            self._states[number] += moments
-        self._add_missing(classes[missing], 1)
+            states[number] += moments
+        missing_rows = self._missing_after(classes[missing], 1)
+        self._states, self._missing, self.changes = states, missing_rows, self.changes + 1
 
     def subtract(self, column: Floats, classes: Classes) -> None:
         """Take numbers back, unless what would be left is impossible."""
@@ -99,15 +101,20 @@ class MomentTally(PerClass[Moments]):
             left[number] -= moments
             if not left[number].possible:
                 raise NotCounted(f"{column[~missing & (classes == number)][0]:g}", number)
-        self._states = left
-        self._add_missing(classes[missing], -1)
+        missing_rows = self._missing_after(classes[missing], -1)
+        self._states, self._missing, self.changes = left, missing_rows, self.changes + 1
+
+    def _rows(self, state: Moments) -> int:
+        return state.n
 
     def merge(self, other: MomentTally, classes: Classes) -> None:
         """Add the moments of another tally, whose class i is `classes[i]` here."""
         self._grow(size_of(classes))
+        states, totals = self._states.copy(), self._missing.copy()
         for number, moments, missing in zip(classes.tolist(), other._states, other._missing, strict=False):
-            self._states[number] += moments
-            self._missing[number] += missing
+            states[number] += moments
+            totals[number] += missing
+        self._states, self._missing, self.changes = states, totals, self.changes + 1
 
     def counts(self, order: Classes) -> MomentCounts:
         """The moments of the classes in this order."""

@@ -152,6 +152,15 @@ class TextTally:
         self._restored = None
         self._core.merge(other._core, classes)
 
+    def check_merge(self, other: TextTally, classes: Classes) -> None:
+        """Raise what `merge` would raise."""
+        self._core.check_merge(other._core, classes)
+
+    @property
+    def changes(self) -> int:
+        """How often the counts have changed."""
+        return self._core.changes
+
     def counts(self, order: Classes, quantities: frozenset[str] = QUANTITIES) -> ClassCounts:
         """The counts of the classes in this order; of each cell, these quantities at least."""
         restored = self._restored

@@ -94,7 +94,8 @@ class TextView(View):
 
     def read(self, raw: Any, where: str) -> Any:
         """Text in a form that the core can borrow; a missing one in a table is read as empty."""
-        return as_documents(raw) if where == "X" or not has_missing(raw) else filled(raw, where)
+        documents = as_documents(raw) if where == "X" or not has_missing(raw) else filled(raw, where)
+        return tuple(documents) if isinstance(documents, list) else documents  # a list could change meanwhile
 
     def tally(self) -> TextTally:
         """Counts of nothing yet."""
