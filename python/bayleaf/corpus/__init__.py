@@ -1,7 +1,7 @@
 """Files become batches of columns: labelled or unlabelled documents, whatever they are kept in."""
 
 from bayleaf.corpus.batches import Batch, Column
-from bayleaf.corpus.corpus import Corpus, open_corpus
+from bayleaf.corpus.corpus import Corpus, Shard, open_corpus
 from bayleaf.corpus.formats import FORMATS
 from bayleaf.corpus.settings import MAX_RECORD, CorpusError, Reject
 from bayleaf.corpus.slices import Numbering, Slices
@@ -15,6 +15,7 @@ __all__ = [
     "CorpusError",
     "Numbering",
     "Reject",
+    "Shard",
     "Slices",
     "open_corpus",
 ]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from bayleaf.corpus.batches import Batch
 from bayleaf.corpus.formats import EmptyInputError, check_format
 from bayleaf.corpus.reader import Reader
 from bayleaf.corpus.settings import MAX_RECORD, CorpusError, Reject, Settings, listed
+from bayleaf.corpus.shards import split
 from bayleaf.corpus.sources import Source, expanded
 
 
@@ -101,6 +103,20 @@ class Corpus:
             columns, others = listed(layout.columns), listed(self.columns)
             raise CorpusError(f"{name} has the columns {columns}, but {first} has {others}. Read them apart.")
 
+    def split(self, of: int) -> list[Shard]:
+        """Divide the inputs among so many tasks, which together read every document once."""
+        return [Shard(sources, self._settings) for sources in split(self._sources, self._settings, of)]
+
+    def narrow(self, number: int, of: int) -> None:
+        """Read only part `number` (from 0) of `of`."""
+        self._sources, self._first = split(self._sources, self._settings, of)[number], 0
+        self._reader.close()
+        self._waiting = None
+
+    def inventory(self) -> list[tuple[str, int | None]]:
+        """The names of the files, without their folders, and their sizes."""
+        return [(os.path.basename(source.path), source.size()) for source in self._sources]
+
     def close(self) -> None:
         """Close what is open; a corpus that is no longer used does so itself."""
         if hasattr(self, "_reader"):
@@ -118,6 +134,19 @@ class Corpus:
         if any(source.path == "-" for source in self._sources):
             raise CorpusError("Standard input can be read once only. Save it to a file to read it again.")
         self._finished = self._settings.skipped = 0
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What one task reads of a corpus; it can be pickled and sent to where the files are visible."""
+
+    sources: list[Source]
+    settings: Settings
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self.sources:
+            with Corpus(self.sources, self.settings) as corpus:
+                yield from corpus
 
 
 def open_corpus(

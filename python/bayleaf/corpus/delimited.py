@@ -65,6 +65,11 @@ class TableReader(StreamReader):
                 filled = [row for row in filled if len(row) == usual]
         return [[row[0], "\t".join(row[1:])] for row in filled] if pairs else filled
 
+    def restrict(self, start: int, end: int) -> None:
+        """Read only the rows that begin in a range; the header is in the first one."""
+        super().restrict(start, end)
+        self._header = self._header and not start
+
     def batches(self) -> Iterator[Batch]:
         """Stream the rows."""
         cut = LastRecord(ord(self._delimiter)) if self._quoted else last_line

@@ -40,6 +40,7 @@ class ParquetReader(StreamReader):
             self._copy.close()
             raise
         self._done = 0
+        self._groups = list(range(self._file.metadata.num_row_groups))
         self._rows: int = self._file.metadata.num_rows
 
     @property
@@ -49,11 +50,25 @@ class ParquetReader(StreamReader):
             return self.stream.consumed
         return self._copy_size * self._done // max(self._rows, 1)
 
+    def restrict(self, start: int, end: int) -> None:
+        """Read only the row groups that begin in a range of the file's bytes."""
+        self._groups = [group for group in self._groups if start <= self._begins(group) < end]
+
+    def _begins(self, group: int) -> int:
+        column = self._file.metadata.row_group(group).column(0)
+        offsets = (column.dictionary_page_offset, column.data_page_offset)
+        return min(int(offset) for offset in offsets if offset)
+
+    def _rows_before(self) -> int:
+        """How many rows there are before the first group that is read."""
+        meta = self._file.metadata
+        return sum(meta.row_group(group).num_rows for group in range(min(self._groups, default=0)))
+
     def batches(self) -> Iterator[Batch]:
         """Stream the rows, a group at a time: else, and with reading ahead, memory grows with the file."""
-        before, size = 0, self._rows_per_batch()
+        before, size = self._rows_before(), self._rows_per_batch()
         try:
-            for group in range(self._file.metadata.num_row_groups):
+            for group in self._groups:
                 for rows in self._file.iter_batches(size, [group], self._wanted()):
                     yield from self._batch(rows, before)
                     before = self._done = before + rows.num_rows

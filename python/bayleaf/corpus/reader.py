@@ -13,7 +13,7 @@ from bayleaf.corpus.batches import Batch, Column, Origins
 from bayleaf.corpus.layout import Layout, from_path
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Slices
-from bayleaf.corpus.streams import STANDARD_INPUT, Stream, stem
+from bayleaf.corpus.streams import STANDARD_INPUT, Section, Stream, stem
 
 KNOWN_ENDINGS = (
     *(".txt", ".text", ".mbox", ".mbx", ".eml", ".tsv", ".csv", ".jsonl"),
@@ -95,6 +95,11 @@ class StreamReader(Reader):
     def consumed(self) -> int:
         """How many bytes of the file, compressed if it is, have been read."""
         return self.stream.consumed
+
+    def restrict(self, start: int, end: int) -> None:
+        """Read only the records that begin in a range of the file's bytes."""
+        self.stream.close()
+        self.stream = Section(self.stream.name, start, end, self.settings)
 
     def close(self) -> None:
         """Close the stream."""

@@ -155,6 +155,63 @@ class Stream:
         self._source = Recoded(self._source, settings.encoding, errors)
 
 
+class Section(Stream):
+    """The lines of an uncompressed file that begin in a range of its bytes; errors count lines from there."""
+
+    def __init__(self, path: str, start: int, end: int, settings: Settings) -> None:
+        raw = io.FileIO(path)
+        try:
+            begin, stop = (_line_start(raw, offset) for offset in (start, end))
+            raw.seek(begin)
+            name = f"{path} from byte {begin}" if begin else path
+            self._begin = begin
+            super().__init__(name, Limited(raw, max(stop - begin, 0)), settings)
+        except BaseException:
+            raw.close()
+            raise
+
+    def _decompress(self) -> None:
+        return
+
+    def _drop_mark(self) -> None:
+        if not self._begin:
+            super()._drop_mark()
+
+
+class Limited(io.RawIOBase):
+    """The next bytes of a file, so many of them."""
+
+    def __init__(self, raw: io.FileIO, left: int) -> None:
+        self._raw, self._left = raw, left
+
+    def readable(self) -> bool:
+        """Tell the buffered layer above that reading is what this is for."""
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill the target as far as there are bytes left."""
+        size = self._raw.readinto(memoryview(target)[: self._left]) if self._left else 0
+        self._left -= int(size or 0)
+        return int(size or 0)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+        super().close()
+
+
+def _line_start(raw: io.FileIO, offset: int) -> int:
+    """Where the first line begins that does not begin before an offset."""
+    if not offset:
+        return 0
+    at = raw.seek(offset - 1)
+    while piece := raw.read(1 << 16):
+        if (found := piece.find(b"\n")) >= 0:
+            return at + found + 1
+        at += len(piece)
+    return at
+
+
 class Recoded:
     """A stream in an encoding whose lines are not byte lines (UTF-16, UTF-32, EBCDIC), read as UTF-8."""
 
