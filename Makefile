@@ -22,12 +22,16 @@ $(VENV)/built: $(VENV)/installed $(SOURCES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[text,data,plots]"
 	touch $@
 
+$(VENV)/engines: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group engines || echo "The engines could not be installed; their tests are skipped." >&2
+	touch $@
+
 demo: $(VENV)/built ## Train on the bundled messages, evaluate, explain one.
 	$(BIN)/bayleaf demo
 
 test: check ## Everything that CI runs: environment, build, every check and test.
 
-check: lint types rust-check $(VENV)/built ## The same as `make test`.
+check: lint types rust-check $(VENV)/built $(VENV)/engines ## The same as `make test`.
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(VENV)/built ## Format and lint, Python and Rust, and the import contract.

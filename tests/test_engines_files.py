@@ -18,6 +18,9 @@ from hypothesis import strategies as st
 from bayleaf import Model, words
 from bayleaf.corpus import CorpusError, open_corpus
 from bayleaf.corpus.batches import strings
+from bayleaf.corpus.settings import Settings
+from bayleaf.corpus.shards import split
+from bayleaf.corpus.sources import Source
 from bayleaf.engines import core
 from bayleaf.engines.files import file_examples, shards
 
@@ -89,7 +92,7 @@ def test_all_shards_together_read_each_row_once(tmp_path: Path, kind: str) -> No
 )
 def test_a_file_of_any_lines_is_cut_without_loss(tmp_path_factory: Any, lines: list[str], of: int) -> None:
     path = tmp_path_factory.mktemp("cut") / "lines.tsv"
-    path.write_bytes(b"x\ta\n" + "\n".join(f"l\t{line}" for line in lines if line).encode())
+    path.write_bytes(b"x\ta\n" * 120 + "\n".join(f"l\t{line}" for line in lines if line).encode())
     options: dict[str, Any] = {
         "format": "tsv",
         "header": False,
@@ -110,7 +113,7 @@ def test_a_file_that_is_cut_tells_errors_by_the_byte_it_counts_lines_from(tmp_pa
 
 def test_standard_input_cannot_be_divided() -> None:
     with pytest.raises(CorpusError, match=r"size is not known"):
-        open_corpus("-", format="lines").split(2)
+        split([Source("-")], Settings(), 2)
 
 
 def test_tasks_that_read_files_give_the_bytes_of_one_process(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class Reader(ABC):
     layout: Layout
 
     def __init__(self, name: str, settings: Settings) -> None:
-        self.name = name
+        self.name = self.path = name
         self.settings = settings
 
     @property
@@ -49,7 +49,7 @@ class Reader(ABC):
         label = self.settings.label
         if label is None or self.layout.label or self.settings.labelled is False:
             return None
-        return label_of(self.name, label)
+        return label_of(self.path, label)
 
     @property
     def labelled(self) -> bool:
@@ -99,7 +99,8 @@ class StreamReader(Reader):
     def restrict(self, start: int, end: int) -> None:
         """Read only the records that begin in a range of the file's bytes."""
         self.stream.close()
-        self.stream = Section(self.stream.name, start, end, self.settings)
+        self.stream = Section(self.path, start, end, self.settings)
+        self.name = self.stream.name
 
     def close(self) -> None:
         """Close the stream."""

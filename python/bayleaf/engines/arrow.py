@@ -1,0 +1,71 @@
+"""Answers as Arrow columns, which every engine takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bayleaf.engines.core import Shipped, check_columns, place_of, read_columns, score
+from bayleaf.model import Model
+from bayleaf.posterior import check_probability
+from bayleaf.types import Label
+
+try:
+    import pyarrow as pa
+except ImportError as error:
+    raise ImportError(f'Engines need pyarrow ({error}): pip install "bayleaf[data]"') from error
+
+KINDS = {str: "string", int: "bigint", float: "double"}
+"""The SQL type of a column of classes."""
+ARROW = {"string": "string", "bigint": "int64", "double": "float64"}
+
+
+def class_kind(classes: list[Label]) -> str:
+    """The SQL type that holds the classes: that of all of them, or their text."""
+    kinds = {type(name) for name in classes}
+    return KINDS.get(kinds.pop(), "string") if len(kinds) == 1 else "string"
+
+
+def answer_kinds(model: Model, of: Label | None, prefix: str) -> dict[str, str]:
+    """The columns that scoring adds, with their SQL types."""
+    kinds = {"prediction": class_kind(model.classes), "probability": "double"}
+    if of is not None:
+        kinds["log_odds"] = "double"
+    return {prefix + name: kind for name, kind in kinds.items()}
+
+
+def answer_columns(model: Model, X: Any, of: Label | None, prefix: str) -> dict[str, Any]:
+    """The columns that scoring adds to a batch."""
+    answers, kind = score(model, X), class_kind(model.classes)
+    names = [str(name) for name in model.classes] if kind == "string" else model.classes
+    values = {
+        "prediction": pa.array(names, ARROW[kind]).take(pa.array(answers.best)),
+        "probability": pa.array(answers.probability),
+    }
+    if of is not None:
+        values["log_odds"] = pa.array(answers.log_odds(of))
+    return {prefix + name: column for name, column in values.items()}
+
+
+def scoring(
+    model: Model, present: Iterable[str], text: str, of: Label | None, prefix: str
+) -> tuple[Shipped, dict[str, str]]:
+    """The model to ship and the columns to add, if the columns of a table allow it."""
+    shipped, there = Shipped.of(model), list(present)
+    check_columns(read_columns(model, text), there)
+    if of is not None:
+        place_of(model.classes, of)
+    kinds = answer_kinds(model, of, prefix)
+    twice = [name for name in kinds if name in there]
+    if twice:
+        raise ValueError(f"There is a column {twice[0]!r} already. Rename it, or set `prefix`.")
+    return shipped, kinds
+
+
+def filtering(model: Model, present: Iterable[str], text: str, keep: Label, least: float) -> Shipped:
+    """The model to ship, if rows can be kept by a class and a probability."""
+    shipped = Shipped.of(model)
+    check_columns(read_columns(model, text), present)
+    place_of(model.classes, keep)
+    check_probability("least", least)
+    return shipped

@@ -1,0 +1,305 @@
+"""The three functions behind every engine: count batches, merge blobs, score columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf import model_file, model_views, storage
+from bayleaf.labels import as_array
+from bayleaf.model import Model
+from bayleaf.model_views import WHOLE, Views
+from bayleaf.posterior import check_probability, log_evidence, log_softmax
+from bayleaf.types import Floats, Label
+
+TEXTS = ("words", "chars", "bytes_")
+ON_ERROR = ("stop", "skip", "replace")
+
+
+def empty_like(model: Model) -> Model:
+    """A model with the same views and settings that has learned nothing."""
+    empty = Model(
+        model_views.as_given(model.views),
+        alpha=model.alpha,
+        priors=model.priors,
+        unseen=model.unseen,
+        classes=model.classes if model.closed else None,
+        threads=1,
+    )
+    empty.notes = dict(model.notes)
+    return empty
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every task is told: an empty model with the views, and the columns to read.
+
+    Pickling a plan takes the user's functions along, which the bytes of a model cannot hold.
+    """
+
+    empty: Model
+    text: str = "text"
+    label: str = "label"
+    on_error: str = "stop"
+
+    @classmethod
+    def of(cls, views: Views | None, model: Model | None, text: str, label: str, on_error: str) -> Plan:
+        """The plan for new views, or for learning on with an existing model."""
+        if views is not None and model is not None:
+            raise ValueError("Give `views` for a new model or `model` to learn on, not both.")
+        if model is not None and not isinstance(model, Model):
+            raise TypeError(f"`model` must be a bayleaf.Model, got {type(model).__name__}.")
+        if on_error not in ON_ERROR:
+            raise ValueError(f"`on_error` must be 'stop', 'skip' or 'replace', got {on_error!r}.")
+        return cls(Model(views) if model is None else empty_like(model), text, label, on_error)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that a task needs, the label last."""
+        return list(dict.fromkeys([*read_columns(self.empty, self.text), self.label]))
+
+    def examples(self, batch: Mapping[str, Any]) -> tuple[Any, Any]:
+        """X and y of a batch of Arrow columns, without the rows that lack a label or the text.
+
+        As in files: "stop" refuses them, "skip" leaves them out, "replace" takes a null text as empty.
+        """
+        needed = [self.label]
+        if self.empty.views[0][0] == WHOLE and self.on_error != "replace":
+            needed.append(self.text)
+        rows = {name: batch[name] for name in self.columns}
+        for name in needed:
+            if rows[name].null_count:
+                self._check_skipping(name, rows[name])
+                kept = rows[name].is_valid()
+                rows = {name: column.filter(kept) for name, column in rows.items()}
+        return documents(self.empty, rows, self.text), _plain(rows[self.label])
+
+    def _check_skipping(self, name: str, column: Any) -> None:
+        if self.on_error == "skip":
+            return
+        replace = ", or on_error='replace' to learn them as empty" if name == self.text else ""
+        raise ValueError(
+            f"The column {name!r} is null in {column.null_count} of {len(column)} rows of a batch. Drop "
+            f"those rows, or pass on_error='skip' to leave them out{replace}."
+        )
+
+
+def read_columns(model: Model, text: str) -> list[str]:
+    """The columns that a model reads: the one of texts, or those that its views name."""
+    return [text] if model.views[0][0] == WHOLE else model_views.columns_of(model.views)
+
+
+def check_columns(needed: Iterable[str], present: Iterable[str]) -> None:
+    """Raise unless every needed column is there, before any task starts."""
+    there = list(present)
+    missing = [name for name in needed if name not in there]
+    if missing:
+        raise ValueError(
+            f"There is no column {missing[0]!r}. The columns are {there}; choose with `text`, `label` "
+            "or `views`."
+        )
+
+
+def documents(model: Model, batch: Mapping[str, Any], text: str) -> Any:
+    """X for a model from Arrow columns; a null text is an empty one."""
+    kinds = {name: view.kind for own, view in model.views for name in view.columns or (own,)}
+    if WHOLE in kinds:
+        return _column(batch[text], kinds[WHOLE])
+    return {name: _column(batch[name], kind) for name, kind in kinds.items()}
+
+
+def _column(column: Any, kind: str) -> Any:
+    if kind in TEXTS:
+        if str(column.type) not in ("string", "large_string"):
+            column = column.cast("large_string")
+        return column.fill_null("") if column.null_count else column
+    return _plain(column)
+
+
+def _plain(column: Any) -> Any:
+    """Numbers as NumPy's, which takes no loop; anything with nulls as it is."""
+    kind = str(column.type)
+    if not column.null_count and kind.startswith(("int", "uint", "float", "double")):
+        return column.to_numpy(zero_copy_only=False)
+    return column if kind in ("string", "large_string") else column.to_pylist()
+
+
+def count(examples: Iterable[tuple[Any, Any]], empty: Model, threads: int = 1) -> bytes | None:
+    """Learn pairs of X and y; gives the model's bytes, or None if there was no document."""
+    model = empty.copy()
+    model.threads = threads
+    for X, y in examples:
+        if len(y):
+            model.learn(X, y)
+    return model.to_bytes() if model.n_documents else None
+
+
+def restored(data: bytes, like: Model, threads: int = 1) -> Model:
+    """The model in a blob, with the user's functions of another that has the same views."""
+    settings, arrays = storage.unpack(data, "a part of the model")
+    functions = model_views.normalizers_of(like.views)
+    return model_file.restored(Model, settings, arrays, "a part of the model", functions, threads)
+
+
+def merge(blobs: Iterable[bytes], empty: Model, min_documents: int = 1) -> bytes | None:
+    """Add up blobs, one at a time in memory; gives the sum's bytes, or None of none.
+
+    Terms of fewer than `min_documents` documents in the sum are dropped, which makes the result depend on
+    which blobs came together; 1 is exact.
+    """
+    total = merged(blobs, empty)
+    if total is None or min_documents <= 1:
+        return None if total is None else total.to_bytes()
+    from bayleaf.exchange import pruned
+
+    return pruned(total, min_documents).to_bytes()
+
+
+def merged(blobs: Iterable[bytes], empty: Model) -> Model | None:
+    """Add up blobs to a model; None of none."""
+    total: Model | None = None
+    for blob in blobs:
+        part = restored(blob, empty)
+        total = part if total is None else total.merge(part)
+    return total
+
+
+Blob = TypeVar("Blob")
+
+
+def tree(level: Sequence[Blob], width: int, add: Callable[[Sequence[Blob]], Blob]) -> Blob | None:
+    """Merge so many neighbors at a time, level by level, until one is left; None of none."""
+    if width < 2:
+        raise ValueError(f"A merge tree adds at least 2 blobs at a time, got {width}.")
+    while len(level) > 1:
+        level = [add(level[start : start + width]) for start in range(0, len(level), width)]
+    return level[0] if level else None
+
+
+def finished(total: Model | None, model: Model | None) -> Model:
+    """What `learn` returns: the sum, added to a copy of the model to learn on."""
+    if model is not None:
+        whole = model.copy()
+        return whole if total is None else whole.merge(total)
+    if total is None:
+        raise ValueError("There is no row with a label, so nothing was learned.")
+    return total
+
+
+@dataclass
+class Answers:
+    """What a model says about a batch of documents."""
+
+    classes: list[Label]
+    joint: Floats
+    log_posterior: Floats = field(init=False)
+    best: NDArray[np.intp] = field(init=False)
+
+    @property
+    def prediction(self) -> NDArray[Any]:
+        """The most probable class; ties go to the first."""
+        return np.asarray(as_array(self.classes)[self.best])
+
+    @property
+    def probability(self) -> Floats:
+        """The posterior of the prediction."""
+        return np.exp(self.log_posterior[np.arange(len(self.best)), self.best])
+
+    def log_odds(self, label: Label) -> Floats:
+        """log P(label) - log P(any other class)."""
+        place = place_of(self.classes, label)
+        others = np.delete(self.log_posterior, place, axis=1)
+        if not others.shape[1]:
+            return np.full(len(self.best), np.inf)
+        return self.log_posterior[:, place] - log_evidence(others)
+
+
+def place_of(classes: list[Label], label: Label) -> int:
+    """Where a class stands; ValueError that names the classes if it does not exist."""
+    if label not in classes:
+        raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
+    return classes.index(label)
+
+
+def score(model: Model, X: Any) -> Answers:
+    """The answers of a model to a column of texts, or to the columns of a table."""
+    joint = model.log_joint(X)
+    answers = Answers(model.classes, joint)
+    ruled_out = len(joint) > 0 and np.isneginf(joint.max(axis=1)).any()
+    answers.log_posterior = model.log_posterior(X) if ruled_out else log_softmax(joint)
+    answers.best = (answers.log_posterior if ruled_out else joint).argmax(axis=1)
+    return answers
+
+
+def keeps(model: Model, X: Any, label: Label, least: float) -> NDArray[np.bool_]:
+    """Which documents have the class with a probability of at least `least`."""
+    place = place_of(model.classes, label)
+    kept: NDArray[np.bool_] = np.exp(score(model, X).log_posterior[:, place]) >= check_probability(
+        "least", least
+    )
+    return kept
+
+
+# A model is shipped once and restored once in each worker process: tasks come by the thousand.
+_RESTORED: dict[bytes, Model] = {}
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A model on its way to the workers."""
+
+    model: Model
+    digest: bytes = b""
+
+    @classmethod
+    def of(cls, model: Model) -> Shipped:
+        """A model that can be asked, ready to ship."""
+        import hashlib
+
+        if not isinstance(model, Model):
+            raise TypeError(f"`model` must be a bayleaf.Model, got {type(model).__name__}.")
+        if not model.n_documents:
+            raise ValueError("The model has learned nothing yet. Call `learn` first.")
+        return cls(model, hashlib.sha256(model.to_bytes()).digest())
+
+    def __reduce__(self) -> tuple[Callable[..., Shipped], tuple[Any, ...]]:
+        functions = model_views.normalizers_of(self.model.views)
+        if any(function is not None for function in functions):
+            return Shipped, (self.model, self.digest)
+        return _received, (self.model.to_bytes(), self.digest)
+
+
+def _received(data: bytes, digest: bytes) -> Shipped:
+    if digest not in _RESTORED:
+        _RESTORED.clear()
+        _RESTORED[digest] = Model.from_bytes(data)
+        _RESTORED[digest].threads = 1
+    return Shipped(_RESTORED[digest], digest)
+
+
+# A blob travels in rows below the size limits of messages.
+ROW_BYTES = 32 << 20
+
+
+def cut(data: bytes, size: int = ROW_BYTES) -> Iterator[tuple[int, int, bytes]]:
+    """A blob as rows: number, how many there are, the bytes."""
+    parts = -(-len(data) // size)
+    for part in range(parts):
+        yield part, parts, data[part * size : (part + 1) * size]
+
+
+def joined(rows: Iterable[tuple[int, int, int, bytes]]) -> Iterator[bytes]:
+    """Blobs from rows (blob, number, how many, bytes) in any order, each as soon as it is complete."""
+    waiting: dict[int, dict[int, bytes]] = {}
+    for blob, part, parts, data in rows:
+        have = waiting.setdefault(blob, {})
+        have[part] = data
+        if len(have) == parts:
+            del waiting[blob]
+            yield b"".join(have[number] for number in range(parts))
+    if waiting:
+        raise RuntimeError(f"{len(waiting)} parts of the model arrived incomplete. Run the job again.")

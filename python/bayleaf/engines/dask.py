@@ -1,0 +1,133 @@
+"""Dask: learn, score and filter DataFrames whose partitions are pandas frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from bayleaf.engines.arrow import answer_columns, filtering, scoring
+from bayleaf.engines.core import (
+    Plan,
+    Shipped,
+    check_columns,
+    count,
+    documents,
+    finished,
+    keeps,
+    merge,
+    merged,
+    read_columns,
+    tree,
+)
+from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.model import Model
+from bayleaf.model_views import Views
+from bayleaf.types import Label
+
+try:
+    import dask
+    import pandas as pd
+    import pyarrow as pa
+except ImportError as error:
+    raise ImportError(
+        f'bayleaf.dask needs dask, distributed and pyarrow ({error}): pip install "bayleaf[dask]"'
+    ) from error
+
+SPLIT_EVERY = 8
+"""How many blobs one task of the merge tree adds up."""
+PANDAS = {"string": "object", "bigint": "int64", "double": "float64"}
+
+
+def learn(
+    ddf: Any,
+    text: str = "text",
+    label: str = "label",
+    views: Views | None = None,
+    model: Model | None = None,
+    *,
+    on_error: str = "stop",
+    min_documents: int = 1,
+    split_every: int = SPLIT_EVERY,
+) -> Model:
+    """Learn the rows of a Dask DataFrame; byte for byte the model that a single process would learn.
+
+    The arguments are those of `bayleaf.spark.learn`; `split_every` is the width of the merge tree.
+    """
+    plan = Plan.of(views, model, text, label, on_error)
+    check_columns(plan.columns, ddf.columns)
+    parts = ddf[plan.columns].to_delayed(optimize_graph=True)
+    counted = [dask.delayed(_counted)(plan, part) for part in parts]
+    return finished(_summed(counted, plan.empty, split_every, min_documents), model)
+
+
+def learn_files(
+    paths: Paths,
+    text: str | Sequence[str] | None = None,
+    label: str | None = None,
+    views: Views | None = None,
+    model: Model | None = None,
+    *,
+    tasks: int | None = None,
+    min_documents: int = 1,
+    split_every: int = SPLIT_EVERY,
+    **reading: Any,
+) -> Model:
+    """Learn files with bayleaf's own reader in the tasks; the arguments are those of `bayleaf.spark`."""
+    plan = Plan.of(views, model, "text", "label", "stop")
+    work = shards(paths, plan.empty, tasks, text=text, label=label, **reading)
+    classes = model.classes if model is not None else []
+    counted = [dask.delayed(_counted_files)(plan.empty, shard, classes) for shard in work]
+    return finished(_summed(counted, plan.empty, split_every, min_documents), model)
+
+
+def score(ddf: Any, model: Model, text: str = "text", *, of: Label | None = None, prefix: str = "") -> Any:
+    """Add `prediction` and `probability`, and with `of` the `log_odds` of that class."""
+    shipped, kinds = scoring(model, ddf.columns, text, of, prefix)
+    meta = ddf._meta.assign(**{name: pd.Series(dtype=PANDAS[kind]) for name, kind in kinds.items()})
+    return ddf.map_partitions(partial(_scored, shipped, text, of, prefix), meta=meta)
+
+
+def filter(ddf: Any, model: Model, keep: Label, least: float = 0.5, text: str = "text") -> Any:
+    """The rows that have the class `keep` with a probability of at least `least`."""
+    shipped = filtering(model, ddf.columns, text, keep, least)
+    return ddf.map_partitions(partial(_filtered, shipped, text, keep, least), meta=ddf._meta)
+
+
+def _summed(counted: list[Any], empty: Model, width: int, min_documents: int) -> Model | None:
+    last = tree(counted, width, lambda group: dask.delayed(_merged)(group, empty, min_documents))
+    blob = None if last is None else dask.compute(last)[0]
+    return None if blob is None else merged([blob], empty)
+
+
+def _columns(frame: Any, names: Iterable[str]) -> dict[str, Any]:
+    """The columns of a pandas frame as Arrow arrays, NaN as null."""
+    arrays = {name: pa.Array.from_pandas(frame[name]) for name in names}
+    return {
+        name: array.combine_chunks() if hasattr(array, "chunks") else array for name, array in arrays.items()
+    }
+
+
+def _counted(plan: Plan, frame: Any) -> bytes | None:
+    return count([plan.examples(_columns(frame, plan.columns))] if len(frame) else [], plan.empty)
+
+
+def _counted_files(empty: Model, shard: Any, classes: Sequence[Label]) -> bytes | None:
+    return count(file_examples(empty, shard, classes), empty)
+
+
+def _merged(blobs: list[bytes | None], empty: Model, min_documents: int) -> bytes | None:
+    return merge([blob for blob in blobs if blob is not None], empty, min_documents)
+
+
+def _scored(shipped: Shipped, text: str, of: Label | None, prefix: str, frame: Any) -> Any:
+    model = shipped.model
+    columns = _columns(frame, read_columns(model, text))
+    added = answer_columns(model, documents(model, columns, text), of, prefix)
+    return frame.assign(**{name: column.to_numpy(zero_copy_only=False) for name, column in added.items()})
+
+
+def _filtered(shipped: Shipped, text: str, keep: Label, least: float, frame: Any) -> Any:
+    model = shipped.model
+    columns = _columns(frame, read_columns(model, text))
+    return frame[keeps(model, documents(model, columns, text), keep, least)]

@@ -1,0 +1,34 @@
+"""Files for tasks: names and ranges travel, and each task reads with bayleaf's own reader."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bayleaf.corpus import Shard, open_corpus
+from bayleaf.engines.batches import documents, of_columns, typed_labels
+from bayleaf.model import Model
+from bayleaf.types import Label
+
+TASK_BYTES = 64 << 20
+"""About how much a task reads; a task that fails is read again."""
+MOST_TASKS = 10_000
+TASK_BATCH = 2 << 20
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def shards(paths: Paths, empty: Model, tasks: int | None, **reading: Any) -> list[Shard]:
+    """Divide files among tasks; `reading` is what `open_corpus` takes."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    settings = {"labelled": True, "table": of_columns(empty), "batch_bytes": TASK_BATCH, **reading}
+    with open_corpus(*given, **settings) as corpus:
+        most = -(-(corpus.total_bytes or 0) // TASK_BYTES)
+        return corpus.split(tasks or max(1, min(most, MOST_TASKS)))
+
+
+def file_examples(empty: Model, shard: Shard, classes: Sequence[Label]) -> Iterator[tuple[Any, Any]]:
+    """X and y of the batches of a shard; labels are numbers where `classes` has them as numbers."""
+    for batch in shard:
+        yield documents(empty, batch), typed_labels(classes, batch.labels)

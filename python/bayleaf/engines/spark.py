@@ -1,0 +1,223 @@
+"""Spark: learn, score and filter DataFrames, with the DataFrame API only, so that Spark Connect works too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from bayleaf.corpus import Shard
+from bayleaf.engines.arrow import answer_columns, filtering, scoring
+from bayleaf.engines.core import (
+    ROW_BYTES,
+    Plan,
+    Shipped,
+    check_columns,
+    count,
+    cut,
+    documents,
+    finished,
+    joined,
+    keeps,
+    merge,
+    merged,
+)
+from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.model import Model
+from bayleaf.model_views import Views
+from bayleaf.types import Label
+
+try:
+    import pyarrow as pa
+    from pyspark import TaskContext
+    from pyspark.sql.functions import col, lit
+    from pyspark.sql.types import DataType, StructField, StructType
+except ImportError as error:
+    raise ImportError(
+        f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
+    ) from error
+
+BLOBS = "slot int, blob int, part int, parts int, data binary"
+MERGE_TASKS = (8, 1)
+"""Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """How blobs are merged."""
+
+    empty: Model
+    tasks: Sequence[int]
+    min_documents: int
+    row_bytes: int
+
+
+def learn(
+    df: Any,
+    text: str = "text",
+    label: str = "label",
+    views: Views | None = None,
+    model: Model | None = None,
+    *,
+    on_error: str = "stop",
+    min_documents: int = 1,
+    merge_tasks: Sequence[int] = MERGE_TASKS,
+    row_bytes: int = ROW_BYTES,
+) -> Model:
+    """Learn the rows of a DataFrame; the model is byte for byte the one that a single process would learn.
+
+    `text` names the column of texts; views that name columns read those instead. `views` are those of a new
+    `Model`; with `model`, learn on from that one, which stays as it is. A null text or label is an error;
+    with `on_error="skip"` such rows are left out, with `"replace"` a null text is an empty document.
+
+    Blobs are merged by `merge_tasks` tasks, level by level, and travel in rows of `row_bytes`.
+    `min_documents` drops rarer terms at each level of that tree: smaller, and no longer exact.
+    """
+    plan = Plan.of(views, model, text, label, on_error)
+    check_columns(plan.columns, df.columns)
+    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes)
+    # PySpark takes no column with a dot in its name here, so they go by number.
+    rows = df.select(*(_column(name).alias(f"c{i}") for i, name in enumerate(plan.columns)))
+    counted = rows.mapInArrow(partial(_counted, plan, row_bytes), BLOBS)
+    return finished(summed(counted, tree), model)
+
+
+def learn_files(
+    spark: Any,
+    paths: Paths,
+    text: str | Sequence[str] | None = None,
+    label: str | None = None,
+    views: Views | None = None,
+    model: Model | None = None,
+    *,
+    tasks: int | None = None,
+    min_documents: int = 1,
+    merge_tasks: Sequence[int] = MERGE_TASKS,
+    row_bytes: int = ROW_BYTES,
+    **reading: Any,
+) -> Model:
+    """Learn files with bayleaf's own reader in the tasks: names travel, and no row passes through Spark.
+
+    `paths` are files, folders or patterns that the driver and all workers see under the same names. Large
+    files of lines are cut at line breaks, Parquet at row groups; compressed files, CSV, FASTA and mailboxes
+    are read whole. `text`, `label` and `reading` are the options of `bayleaf.corpus.open_corpus`. Without
+    `tasks`, each reads about 64 MiB.
+    """
+    plan = Plan.of(views, model, "text", "label", "stop")
+    work = shards(paths, plan.empty, tasks, text=text, label=label, **reading)
+    numbers = spark.range(0, len(work), 1, len(work))
+    classes = model.classes if model is not None else []
+    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes)
+    counted = numbers.mapInArrow(partial(_counted_files, tree, work, classes), BLOBS)
+    return finished(summed(counted, tree), model)
+
+
+def score(df: Any, model: Model, text: str = "text", *, of: Label | None = None, prefix: str = "") -> Any:
+    """Add the columns `prediction` and `probability`, and with `of` the `log_odds` of that class.
+
+    `probability` is the posterior of the prediction; `log_odds` are signed, unrounded and fit to rank by.
+    """
+    shipped, kinds = scoring(model, df.columns, text, of, prefix)
+    added = [StructField(name, DataType.fromDDL(kind)) for name, kind in kinds.items()]
+    scored = _mapped(df, partial(_scored, shipped, text, of, prefix, df.columns), added)
+    return scored.toDF(*df.columns, *kinds)
+
+
+def filter(df: Any, model: Model, keep: Label, least: float = 0.5, text: str = "text") -> Any:
+    """The rows that have the class `keep` with a probability of at least `least`; no column is added."""
+    shipped = filtering(model, df.columns, text, keep, least)
+    return _mapped(df, partial(_filtered, shipped, text, keep, least, df.columns), []).toDF(*df.columns)
+
+
+def _mapped(df: Any, function: Any, added: list[Any]) -> Any:
+    """Map batches to batches with more columns, which go by number: PySpark takes no name with a dot here."""
+    names = [f"c{i}" for i in range(len(df.columns))]
+    fields = [StructField(name, field.dataType) for name, field in zip(names, df.schema.fields, strict=True)]
+    return df.toDF(*names).mapInArrow(function, StructType([*fields, *added]))
+
+
+def summed(frame: Any, tree: Tree) -> Model | None:
+    """Merge blobs level by level on the cluster, the rest here.
+
+    `repartition` by a column, never `coalesce`, which would let so few tasks do the learning; and never round
+    robin, which sorts the blobs.
+    """
+    for tasks in map(int, tree.tasks):
+        slots = frame.withColumn("slot", col("slot") % lit(tasks)).repartition(tasks, "slot")
+        frame = slots.mapInArrow(partial(_merged, tree), BLOBS)
+    rows = frame.select("blob", "part", "parts", "data").collect()
+    return merged(joined((blob, part, parts, bytes(data)) for blob, part, parts, data in rows), tree.empty)
+
+
+def _column(name: str) -> Any:
+    return col("`" + name.replace("`", "``") + "`")
+
+
+def _columns(batch: Any, names: Sequence[str]) -> dict[str, Any]:
+    return dict(zip(names, batch.columns, strict=True))
+
+
+def _counted(plan: Plan, row_bytes: int, batches: Iterable[Any]) -> Iterator[Any]:
+    examples = (plan.examples(_columns(batch, plan.columns)) for batch in batches)
+    yield from blob_rows(count(examples, plan.empty, task_threads()), row_bytes)
+
+
+def _counted_files(
+    tree: Tree, work: list[Shard], classes: list[Label], batches: Iterable[Any]
+) -> Iterator[Any]:
+    numbers = [number for batch in batches for number in batch["id"].to_pylist()]
+    examples = (pair for number in numbers for pair in file_examples(tree.empty, work[number], classes))
+    yield from blob_rows(count(examples, tree.empty, task_threads()), tree.row_bytes)
+
+
+def _merged(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
+    names = ("blob", "part", "parts", "data")
+    rows = (
+        row for batch in batches for row in zip(*(batch[name].to_pylist() for name in names), strict=True)
+    )
+    yield from blob_rows(merge(joined(rows), tree.empty, tree.min_documents), tree.row_bytes)
+
+
+def _scored(
+    shipped: Shipped, text: str, of: Label | None, prefix: str, names: list[str], batches: Iterable[Any]
+) -> Iterator[Any]:
+    model = shipped.model
+    model.threads = task_threads()
+    for batch in batches:
+        added = answer_columns(model, documents(model, _columns(batch, names), text), of, prefix)
+        arrays = [*batch.columns, *added.values()]
+        yield pa.RecordBatch.from_arrays(arrays, names=[*batch.schema.names, *added])
+
+
+def _filtered(
+    shipped: Shipped, text: str, keep: Label, least: float, names: list[str], batches: Iterable[Any]
+) -> Iterator[Any]:
+    model = shipped.model
+    model.threads = task_threads()
+    for batch in batches:
+        yield batch.filter(
+            pa.array(keeps(model, documents(model, _columns(batch, names), text), keep, least))
+        )
+
+
+def task_threads() -> int:
+    """As many threads as Spark gave the task processors, never all of the machine's."""
+    context = TaskContext.get()
+    return 1 if context is None else max(1, int(context.cpus()))
+
+
+def blob_rows(data: bytes | None, row_bytes: int) -> Iterator[Any]:
+    """A task's blob as rows of `BLOBS`; a retried or speculated task makes the same rows again."""
+    if data is None:
+        return
+    context = TaskContext.get()
+    number = 0 if context is None else int(context.partitionId())
+    for part, parts, piece in cut(data, row_bytes):
+        yield pa.RecordBatch.from_arrays(
+            [
+                *(pa.array([value], "int32") for value in (number, number, part, parts)),
+                pa.array([piece], "binary"),
+            ],
+            names=["slot", "blob", "part", "parts", "data"],
+        )

@@ -1,0 +1,183 @@
+"""L12: any partitioning, order, retry or merge tree gives the bytes of one process."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayleaf import Model, category, chars, normal, words
+from bayleaf.engines import core
+from bayleaf.engines.arrow import answer_columns
+from strategies import Corpus, corpora
+
+VIEWS: list[Any] = [[words()], [words(2), chars(2, 3)], [words(normalizer=str.upper)]]
+views = st.sampled_from(VIEWS)
+
+
+def columns(batch: Any) -> dict[str, Any]:
+    return dict(zip(batch.schema.names, batch.columns, strict=True))
+
+
+def parts_of(rows: int, draw: random.Random) -> Iterator[list[int]]:
+    """Rows in any order, dealt to any number of partitions, some of them empty."""
+    partitions: list[list[int]] = [[] for _ in range(draw.randint(1, 6))]
+    for row in draw.sample(range(rows), rows):
+        draw.choice(partitions).append(row)
+    yield from partitions
+
+
+def blobs_of(corpus: Corpus, plan: core.Plan, draw: random.Random) -> list[bytes]:
+    texts, labels = corpus
+    tries = [
+        core.count([([texts[row] for row in part], [labels[row] for row in part])], plan.empty)
+        for part in parts_of(len(texts), draw)
+    ]
+    return [blob for blob in tries if blob is not None]
+
+
+def merged_in_any_tree(blobs: list[bytes], plan: core.Plan, draw: random.Random) -> bytes:
+    blobs = draw.sample(blobs, len(blobs))
+    while len(blobs) > 1:
+        width = draw.randint(2, len(blobs))
+        merged = core.merge(blobs[:width], plan.empty)
+        assert merged is not None
+        blobs = [*blobs[width:], merged]
+    return blobs[0]
+
+
+@given(corpora(), views, st.randoms(use_true_random=False))
+def test_any_partitioning_order_and_merge_tree_gives_the_bytes_of_one_process(
+    corpus: Corpus, chosen: Any, draw: random.Random
+) -> None:
+    plan = core.Plan.of(chosen, None, "text", "label", "stop")
+    one = Model(chosen).learn(*corpus).to_bytes()
+    assert merged_in_any_tree(blobs_of(corpus, plan, draw), plan, draw) == one
+
+
+@given(corpora(), corpora(), st.randoms(use_true_random=False))
+def test_learning_on_from_a_model_gives_the_bytes_of_one_process(
+    before: Corpus, corpus: Corpus, draw: random.Random
+) -> None:
+    model = Model([words(2)], alpha=0.5).learn(*before)
+    kept = model.to_bytes()
+    plan = core.Plan.of(None, model, "text", "label", "stop")
+    more = core.merged(blobs_of(corpus, plan, draw), plan.empty)
+    assert core.finished(more, model).to_bytes() == model.copy().learn(*corpus).to_bytes()
+    assert model.to_bytes() == kept
+
+
+@given(st.binary(max_size=40), st.integers(1, 7), st.randoms(use_true_random=False))
+def test_a_blob_cut_into_rows_is_joined_in_any_order(data: bytes, size: int, draw: random.Random) -> None:
+    rows = [(blob, *row) for blob in range(3) for row in core.cut(bytes([blob]) + data, size)]
+    draw.shuffle(rows)
+    assert sorted(core.joined(rows)) == [bytes([blob]) + data for blob in range(3)]
+
+
+def test_a_blob_that_lacks_a_row_is_an_error_and_not_a_smaller_model() -> None:
+    rows = [(0, *row) for row in core.cut(b"abcdef", 2)]
+    with pytest.raises(RuntimeError, match="1 parts of the model arrived incomplete"):
+        list(core.joined(rows[:-1]))
+
+
+def test_a_plan_takes_the_functions_of_a_view_along() -> None:
+    plan = core.Plan.of([words(normalizer=str.upper)], None, "text", "label", "stop")
+    blob = core.count([(["win a prize"], ["spam"])], pickle.loads(pickle.dumps(plan)).empty)
+    assert blob is not None
+    model = core.merged([blob], plan.empty)
+    assert model is not None
+    assert model.counts().term_names == ["A", "PRIZE", "WIN"]
+
+
+def test_a_null_text_or_label_is_refused_skipped_or_replaced_as_in_files() -> None:
+    batch = columns(pa.record_batch({"text": ["a b", None, "c"], "label": ["x", "y", None]}))
+    plans = {how: core.Plan.of([words()], None, "text", "label", how) for how in ("stop", "skip", "replace")}
+    with pytest.raises(ValueError, match=r"'label' is null in 1 of 3 rows of a batch.*on_error='skip'"):
+        plans["stop"].examples(batch)
+    with pytest.raises(ValueError, match=r"'label' is null"):
+        plans["replace"].examples(batch)
+    blob = core.count([plans["skip"].examples(batch)], plans["skip"].empty)
+    assert blob == Model([words()]).learn(["a b"], ["x"]).to_bytes()
+    labeled = {name: column.slice(0, 2) for name, column in batch.items()}
+    with pytest.raises(
+        ValueError, match=r"'text' is null in 1 of 2 .*on_error='replace' to learn them as empty"
+    ):
+        plans["stop"].examples(labeled)
+    blob = core.count([plans["replace"].examples(labeled)], plans["replace"].empty)
+    assert blob == Model([words()]).learn(["a b", ""], ["x", "y"]).to_bytes()
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+def test_both_string_types_of_arrow_are_taken(kind: str) -> None:
+    batch = columns(
+        pa.record_batch({"text": pa.array(["é b", "b"], kind), "label": pa.array(["x", "y"], kind)})
+    )
+    plan = core.Plan.of([words()], None, "text", "label", "stop")
+    assert (
+        core.count([plan.examples(batch)], plan.empty) == Model().learn(["é b", "b"], ["x", "y"]).to_bytes()
+    )
+
+
+def test_a_table_with_nulls_is_counted_as_one_process_counts_its_columns() -> None:
+    table: dict[str, list[Any]] = {
+        "subject": ["win a prize", None, "lunch"],
+        "sender": ["deals", "work", None],
+        "hour": [3, None, 11],
+        "label": [1, 0, 0],
+    }
+    chosen = {"subject": words(), "sender": category(), "hour": normal()}
+    plan = core.Plan.of(chosen, None, "text", "label", "stop")
+    assert plan.columns == ["subject", "sender", "hour", "label"]
+    blob = core.count([plan.examples(columns(pa.record_batch(table)))], plan.empty)
+    table["subject"][1] = ""
+    assert blob == Model(chosen).learn(table, table["label"]).to_bytes()
+
+
+@given(corpora(min_size=3))
+def test_scores_are_those_of_the_model(corpus: Corpus) -> None:
+    model = Model([words()]).learn(*corpus)
+    answers = core.score(model, corpus[0])
+    assert answers.prediction.tolist() == model.predict(corpus[0]).tolist()
+    np.testing.assert_allclose(np.exp(answers.log_posterior), model.posterior(corpus[0]), atol=1e-12)
+    place = len(model.classes) - 1
+    odds = np.exp(answers.log_odds(model.classes[place]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(np.isinf(odds), 1.0, odds / (1 + odds))
+    np.testing.assert_allclose(share, model.posterior(corpus[0])[:, place], atol=1e-9)
+
+
+def test_classes_of_both_kinds_are_answered_as_text() -> None:
+    model = Model().learn(["a", "b"], [1, "x"])
+    assert answer_columns(model, ["a", "b"], None, "")["prediction"].to_pylist() == ["1", "x"]
+    numbers = Model().learn(["a", "b"], [1, 2])
+    assert answer_columns(numbers, ["b", "a"], 1, "p_")["p_prediction"].to_pylist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"views": [words()], "model": Model()}, "`views` for a new model or `model`"),
+        ({"model": "spam.bayleaf"}, "`model` must be a bayleaf.Model, got str"),
+        ({"on_error": "ignore"}, "`on_error` must be 'stop', 'skip' or 'replace', got 'ignore'"),
+    ],
+)
+def test_a_call_that_means_nothing_is_refused_before_any_task_starts(
+    given: dict[str, Any], message: str
+) -> None:
+    arguments: dict[str, Any] = {"views": None, "model": None, "text": "t", "label": "l", "on_error": "stop"}
+    with pytest.raises((TypeError, ValueError), match=message):
+        core.Plan.of(**(arguments | given))
+
+
+def test_no_document_at_all_is_said() -> None:
+    with pytest.raises(ValueError, match="no row with a label, so nothing was learned"):
+        core.finished(None, None)
+    model = Model().learn(["a"], ["x"])
+    assert core.finished(None, model).to_bytes() == model.to_bytes()

@@ -1,0 +1,178 @@
+"""Spark: one SHA-256, that of one process, whatever happens to the tasks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayleaf import Model, category, normal, words
+from spark_session import QUIET, needs_spark, session
+
+needs_spark()
+
+import bayleaf.spark  # noqa: E402
+
+pytestmark = [pytest.mark.filterwarnings(each) for each in QUIET]
+
+LINES = files("bayleaf").joinpath("data/messages.tsv").read_text("utf-8").splitlines()
+LABELS, TEXTS = map(list, zip(*(line.split("\t", 1) for line in LINES), strict=True))
+VIEWS = [words(2)]
+TREE = (2, 1)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    yield session()
+    session().stop()
+    session.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def messages(spark: Any) -> Any:
+    rows = list(zip(LABELS, TEXTS, strict=True))
+    return spark.createDataFrame(rows, "label string, text string").repartition(2).cache()
+
+
+def sha(model: Model) -> str:
+    return hashlib.sha256(model.to_bytes()).hexdigest()
+
+
+ONE = sha(Model(VIEWS).learn(TEXTS, LABELS))
+
+
+def learned(df: Any, **more: Any) -> Model:
+    return bayleaf.spark.learn(df, views=VIEWS, merge_tasks=TREE, **more)
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("partitions", [1, 3, 8, 64])
+def test_any_number_of_partitions_gives_the_bytes_of_one_process(
+    spark: Any, messages: Any, partitions: int, adaptive: str
+) -> None:
+    if partitions == 64 and adaptive == "false":
+        partitions = 17  # 64 tiny tasks take their time once
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    try:
+        assert sha(learned(messages.repartition(partitions))) == ONE
+    finally:
+        spark.conf.unset("spark.sql.adaptive.enabled")
+
+
+def harmed(kill: bool) -> Any:
+    """A step that fails in the middle of a partition, or whose process is killed, at the first attempt."""
+
+    def step(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        for number, batch in enumerate(batches):
+            if number == 1 and TaskContext.get().attemptNumber() == 0:
+                if kill:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                raise OSError("the disk of this worker is gone")
+            yield batch
+
+    return step
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_tasks_that_fail_at_their_first_attempt_leave_no_trace(messages: Any, kill: bool) -> None:
+    assert sha(learned(messages.mapInArrow(harmed(kill), messages.schema))) == ONE
+
+
+def test_a_model_too_large_for_one_row_travels_in_several(messages: Any) -> None:
+    assert len(Model(VIEWS).learn(TEXTS, LABELS).to_bytes()) > 5 * 20_000
+    assert sha(learned(messages, row_bytes=20_000)) == ONE
+
+
+def test_empty_partitions_nulls_and_one_class_are_learned_as_one_process_would(spark: Any) -> None:
+    rows = [("ham", "see you"), ("ham", None), (None, "who knows"), ("ham", "")]
+    df = spark.createDataFrame(rows, "label string, text string").repartition(9)
+    one = Model(VIEWS).learn(["see you", ""], ["ham"] * 2)
+    assert sha(learned(df, on_error="skip")) == sha(one)
+    with pytest.raises(Exception, match=r"is null in 1 of .*on_error='skip'"):
+        learned(df)
+    with pytest.raises(ValueError, match="no row with a label, so nothing was learned"):
+        learned(df.filter("label = 'spam'"))
+
+
+def test_a_missing_column_is_named_before_any_task_starts(messages: Any) -> None:
+    with pytest.raises(ValueError, match=r"no column 'body'\. The columns are \['label', 'text'\]"):
+        bayleaf.spark.learn(messages, text="body")
+    with pytest.raises(ValueError, match="no column 'body'"):
+        bayleaf.spark.score(messages, Model().learn(["a"], ["x"]), text="body")
+
+
+def test_learning_goes_on_from_a_model_which_stays_as_it_is(messages: Any) -> None:
+    first = Model(VIEWS).learn(["see you at noon"], ["ham"])
+    before = sha(first)
+    more = bayleaf.spark.learn(messages, model=first, merge_tasks=TREE)
+    assert sha(more) == sha(first.copy().learn(TEXTS, LABELS))
+    assert sha(first) == before
+
+
+def test_a_table_of_several_columns_is_learned_and_scored(spark: Any) -> None:
+    rows = [("win a prize", "deals", 3.0, 1), ("lunch?", "work", None, 0), (None, None, 11.0, 0)] * 5
+    df = spark.createDataFrame(rows, "`the.subject` string, sender string, hour double, folder int")
+    views = {"the.subject": words(), "sender": category(), "hour": normal()}
+    table = {
+        "the.subject": [row[0] or "" for row in rows],
+        "sender": [row[1] for row in rows],
+        "hour": [row[2] for row in rows],
+    }
+    one = Model(views).learn(table, [row[3] for row in rows])
+    model = bayleaf.spark.learn(df, label="folder", views=views, merge_tasks=TREE)
+    assert sha(model) == sha(one)
+    answers = bayleaf.spark.score(df, model).collect()
+    assert [row.prediction for row in answers] == one.predict(table).tolist()
+
+
+def test_scores_are_added_to_columns_of_any_type_and_equal_those_of_the_model(messages: Any) -> None:
+    model = Model(VIEWS).learn(TEXTS, LABELS)
+    rich = messages.selectExpr(
+        "text",
+        "current_timestamp() AS at",
+        "array(1, 2) AS numbers",
+        "named_struct('a', 1.5BD, 'b', map('k', date '2026-01-01')) AS nested",
+    )
+    rows = bayleaf.spark.score(rich, model, of="spam").collect()
+    texts = [row.text for row in rows]
+    assert sorted(texts) == sorted(TEXTS)
+    assert [row.prediction for row in rows] == model.predict(texts).tolist()
+    best = model.posterior(texts).max(axis=1).tolist()
+    assert [row.probability for row in rows] == pytest.approx(best, abs=1e-12)
+    assert all((row.log_odds > 0) == (row.prediction == "spam") for row in rows)
+    assert rows[0].nested.a == pytest.approx(1.5)
+    with pytest.raises(ValueError, match="a column 'prediction' already"):
+        bayleaf.spark.score(messages.withColumn("prediction", messages.text), model)
+
+
+def test_a_filter_keeps_the_rows_that_are_probable_enough(messages: Any) -> None:
+    model = Model(VIEWS).learn(TEXTS, LABELS)
+    kept = bayleaf.spark.filter(messages, model, "spam", 0.9)
+    assert kept.columns == messages.columns
+    spam = model.classes.index("spam")
+    expected = [
+        text
+        for text, share in zip(TEXTS, model.posterior(TEXTS)[:, spam].tolist(), strict=True)
+        if share >= 0.9
+    ]
+    assert sorted(row.text for row in kept.collect()) == sorted(expected)
+    with pytest.raises(ValueError, match=r"no class 'Spam'\. The classes are \['ham', 'spam'\]"):
+        bayleaf.spark.filter(messages, model, "Spam")
+
+
+def test_files_are_learned_without_passing_rows_through_spark(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "messages.tsv").write_text("\n".join(LINES), "utf-8")
+    model = bayleaf.spark.learn_files(
+        spark, tmp_path / "messages.tsv", views=VIEWS, tasks=3, merge_tasks=TREE
+    )
+    assert sha(model) == ONE
+    with pytest.raises(ValueError, match="does not exist"):
+        bayleaf.spark.learn_files(spark, tmp_path / "absent.tsv")
