@@ -291,7 +291,7 @@ def test_pruning_says_what_is_lost_and_the_small_model_answers(tmp_path: Path, c
 def test_classes_that_are_numbers_in_the_model_are_found_by_labels_that_are_text(tmp_path: Path) -> None:
     model = bayleaf.Model().learn(["good film", "bad film"], [1, 0])
     model.save(tmp_path / "m")
-    done("update", "-q", tmp_path / "m", "-", stdin="1\tgood play\n2\tso so\n")
+    done("update", "-q", "--new-class", tmp_path / "m", "-", stdin="1\tgood play\n2\tso so\n")
     assert bayleaf.Model.load(tmp_path / "m").class_documents == {0: 1, 1: 2, "2": 1}
     assert done("classify", "-q", tmp_path / "m", "-", stdin="good play\n") == "1\n"
     assert (

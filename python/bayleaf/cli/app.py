@@ -19,6 +19,7 @@ MODULES = {
     "inspect": "inspect",
     "update": "change",
     "forget": "change",
+    "relabel": "change",
     "merge": "change",
     "retune": "change",
     "prune": "change",

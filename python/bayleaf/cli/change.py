@@ -1,8 +1,11 @@
-"""`update`, `forget`, `retune`, `merge` and `prune`: commands that make a model from a model."""
+"""`update`, `forget`, `relabel`, `retune`, `merge` and `prune`: commands that make a model from a model."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,50 +20,66 @@ if TYPE_CHECKING:
 _output = click.option(
     "-o", "--output", metavar="FILE", help="Write the result here, and leave MODEL as it is."
 )
+_no_wait = click.option(
+    "--no-wait", is_flag=True, help="Fail if another command is changing the model, instead of waiting."
+)
+_new_class = click.option("--new-class", is_flag=True, help="Let labels in that are new to the model.")
 
 
 @click.command("update")
 @click.argument("model_file", metavar="MODEL")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @_output
+@_new_class
+@_no_wait
+@options.labeling
 @options.reading
 @options.as_json
 def update_command(
-    model_file: str, inputs: tuple[str, ...], output: str | None, as_json: bool, **given: Any
+    model_file: str,
+    inputs: tuple[str, ...],
+    output: str | None,
+    new_class: bool,
+    no_wait: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
-    """Learn more labelled documents.
+    """Learn more labeled documents.
 
-    INPUT is labelled documents, as for 'train'; new terms and new classes are welcome. The
+    INPUT is labeled documents, as for 'train'; new terms are welcome, new classes with --new-class. The
     counts are those that 'train' would have made of everything at once; weights that were earned before stay,
-    until 'retune' renews them. A run that fails or is interrupted changes nothing.
+    until 'retune' renews them. A run that fails or is interrupted changes nothing; two at once wait for each
+    other.
 
     \b
     Examples:
       bayleaf update spam.bayleaf messages.tsv
-      printf 'ham\\tSee you at noon\\n' | bayleaf update spam.bayleaf -
+      printf 'See you at noon\\n' | bayleaf update spam.bayleaf --label ham -
     """
     from bayleaf.cli.models import opened
     from bayleaf.cli.train import learn
 
     reading = Reading.taken(given)
-    model, before = _loaded(model_file, output, reading.threads)
-    learn(model, opened(reading, inputs, model, labelled=True), reading)
-    _keep(model, output or model_file, before, as_json, reading.quiet)
+    with _changing(model_file, output, inputs, reading, no_wait, as_json) as change:
+        model = change.model
+        learn(model, opened(reading, inputs, model, labelled=True), reading, new_classes=new_class)
 
 
 @click.command("forget")
 @click.argument("model_file", metavar="MODEL")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @_output
+@_no_wait
+@options.labeling
 @options.reading
 @options.as_json
 def forget_command(
-    model_file: str, inputs: tuple[str, ...], output: str | None, as_json: bool, **given: Any
+    model_file: str, inputs: tuple[str, ...], output: str | None, no_wait: bool, as_json: bool, **given: Any
 ) -> None:
     """Take learned documents back, as if they had never been seen.
 
-    INPUT is the same documents with the same labels. If one of them was never learned, the model refuses and
-    stays as it was. To correct a label, forget the document under the old one and update with the new one.
+    INPUT is the same documents with the same labels. If a term of one of them was not learned so often with
+    its label, the model refuses and stays as it was. To correct a label, see 'relabel'.
 
     \b
     Examples:
@@ -70,14 +89,62 @@ def forget_command(
     from bayleaf.cli.models import documents, labels_for, opened
 
     reading = Reading.taken(given)
-    model, before = _loaded(model_file, output, reading.threads)
-    for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
-        try:
-            model.forget(documents(model, batch), labels_for(model, batch.labels))
-        except ValueError as error:
-            reason = str(error).replace("X was", "the input was").replace("X has", "the input has")
-            raise click.ClickException(f"{model_file} is as it was: {reason}") from None
-    _keep(model, output or model_file, before, as_json, reading.quiet)
+    with _changing(model_file, output, inputs, reading, no_wait, as_json) as change:
+        model = change.model
+        for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
+            _forget(model, documents(model, batch), labels_for(model, batch.labels), model_file)
+
+
+@click.command("relabel")
+@click.argument("model_file", metavar="MODEL")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--from", "old", required=True, metavar="CLASS", help="The class they were learned as.")
+@click.option("--to", "new", required=True, metavar="CLASS", help="The class that they are.")
+@_output
+@_new_class
+@_no_wait
+@options.reading
+@options.as_json
+def relabel_command(
+    model_file: str,
+    inputs: tuple[str, ...],
+    old: str,
+    new: str,
+    output: str | None,
+    new_class: bool,
+    no_wait: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Correct the label of documents that were learned with a wrong one.
+
+    INPUT is the documents; labels in it are not read. All of them are forgotten as one class and learned as
+    the other, or, if one of them cannot be forgotten, none.
+
+    \b
+    Examples:
+      bayleaf relabel spam.bayleaf --from spam --to ham wrong.tsv
+      printf 'See you at noon\\n' | bayleaf relabel spam.bayleaf --from spam --to ham -
+    """
+    from bayleaf.cli.models import check_known, documents, opened
+
+    reading = Reading.taken(given)
+    with _changing(model_file, output, inputs, reading, no_wait, as_json) as change:
+        model = change.model
+        classes = {str(name): name for name in model.classes}
+        check_known([old] if new_class else [old, new], model, model_file)
+        for batch in reading.batches(opened(reading, inputs, model, labelled=False)):
+            rows = documents(model, batch)
+            _forget(model, rows, [classes[old]] * len(batch), model_file)
+            model.learn(rows, [classes.get(new, new)] * len(batch))
+
+
+def _forget(model: Model, rows: Any, labels: Any, model_file: str) -> None:
+    try:
+        model.forget(rows, labels)
+    except ValueError as error:
+        reason = str(error).replace("X was", "the input was").replace("X has", "the input has")
+        raise click.ClickException(f"{model_file} is as it was: {reason}") from None
 
 
 @click.command("retune")
@@ -87,6 +154,8 @@ def forget_command(
 @click.option(
     "--tuning", type=click.Choice(LEVELS), help="The level; without it, the one before, or auto of none."
 )
+@_no_wait
+@options.labeling
 @options.reading
 @options.as_json
 def retune_command(
@@ -94,6 +163,7 @@ def retune_command(
     inputs: tuple[str, ...],
     output: str | None,
     tuning: str | None,
+    no_wait: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -110,24 +180,30 @@ def retune_command(
     from bayleaf.cli.models import check_text, documents, labels_for, opened
 
     reading = Reading.taken(given)
-    model, before = _loaded(model_file, output, reading.threads)
-    check_text(model, model_file, "retune")
-    level: Any = tuning or (model.judgment.level if model.judgment else "auto")
-    if level == "none":
-        model.drop_judgment()
-    else:
+    with _changing(model_file, output, inputs, reading, no_wait, as_json) as change:
+        model = change.model
+        check_text(model, model_file, "retune")
+        level: Any = tuning or (model.judgment.level if model.judgment else "auto")
+        if level == "none":
+            model.drop_judgment()
+            return
         kept = Kept(None)
         for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
             kept.add(documents(model, batch), labels_for(model, batch.labels))
         weigh(model, kept, level, reading)
-    _keep(model, output or model_file, before, as_json, reading.quiet)
 
 
 @click.command("merge")
 @click.argument("model_files", nargs=-1, required=True, metavar="MODEL...")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The file to write.")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The file to write; it may be one of them."
+)
+@_no_wait
+@options.quiet
 @options.as_json
-def merge_command(model_files: tuple[str, ...], output: str, as_json: bool) -> None:
+def merge_command(
+    model_files: tuple[str, ...], output: str, no_wait: bool, quiet: bool, as_json: bool
+) -> None:
     """Add up models that were learned apart.
 
     Each MODEL must look at its documents in the same way. The sum is the model that one run over all of their
@@ -140,16 +216,19 @@ def merge_command(model_files: tuple[str, ...], output: str, as_json: bool) -> N
     """
     from bayleaf.cli.models import load
 
-    model, before = _loaded(model_files[0], output, None)
-    for path in model_files[1:]:
-        try:
-            model.merge(load(path))
-        except ValueError as error:
-            again = f" ('bayleaf train --like {model_files[0]}' does.)" if "Choose one" in str(error) else ""
-            raise click.ClickException(
-                f"{path} cannot be merged with {model_files[0]}: {error}{again}"
-            ) from None
-    _keep(model, output, before, as_json)
+    reading = Reading.plain(quiet)
+    with _changing(model_files[0], output, (), reading, no_wait, as_json) as change:
+        model = change.model
+        for path in model_files[1:]:
+            try:
+                model.merge(load(path))
+            except ValueError as error:
+                again = (
+                    f" ('bayleaf train --like {model_files[0]}' does.)" if "Choose one" in str(error) else ""
+                )
+                raise click.ClickException(
+                    f"{path} cannot be merged with {model_files[0]}: {error}{again}"
+                ) from None
 
 
 @click.command("prune")
@@ -158,6 +237,8 @@ def merge_command(model_files: tuple[str, ...], output: str, as_json: bool) -> N
 @click.option("--min-documents", type=click.IntRange(1), default=1, help="Drop terms of fewer documents.")
 @click.option("--min-count", type=click.IntRange(1), default=1, help="Drop terms that occur less often.")
 @click.option("--max-terms", type=click.IntRange(1), help="Keep so many terms of a view, the most frequent.")
+@_no_wait
+@options.quiet
 @options.as_json
 def prune_command(
     model_file: str,
@@ -165,6 +246,8 @@ def prune_command(
     min_documents: int,
     min_count: int,
     max_terms: int | None,
+    no_wait: bool,
+    quiet: bool,
     as_json: bool,
 ) -> None:
     """Make a model smaller by dropping rare terms.
@@ -182,18 +265,34 @@ def prune_command(
 
     if min_documents == min_count == 1 and max_terms is None:
         raise click.UsageError("Say what to drop: --min-documents, --min-count or --max-terms.")
-    model, before = _loaded(model_file, output, None)
-    check_text(model, model_file, "prune")
-    small = pruned(model, min_documents, min_count, max_terms)
-    _keep(small, output or model_file, before, as_json)
+    reading = Reading.plain(quiet)
+    with _changing(model_file, output, (), reading, no_wait, as_json) as change:
+        check_text(change.model, model_file, "prune")
+        change.model = pruned(change.model, min_documents, min_count, max_terms)
 
 
-def _loaded(path: str, output: str | None, threads: int | None) -> tuple[Model, dict[str, Any]]:
+@dataclass
+class Change:
+    """A model that is being changed, or what takes its place."""
+
+    model: Model
+
+
+@contextmanager
+def _changing(
+    path: str, output: str | None, inputs: Sequence[str], reading: Reading, no_wait: bool, as_json: bool
+) -> Iterator[Change]:
+    """The model in a file, to be changed: it is read and written under the lock of what is written."""
+    from bayleaf.cli.locking import locked
     from bayleaf.cli.models import check_target, load
 
-    model = load(path, threads)
-    check_target(output or path)
-    return model, _facts(model)
+    target = output or path
+    check_target(target, *inputs)
+    with locked(target, not no_wait, reading.remark):
+        change = Change(load(path, reading.threads))
+        before = _facts(change.model)
+        yield change
+        _keep(change.model, target, before, as_json, reading.quiet)
 
 
 def _facts(model: Model) -> dict[str, Any]:
@@ -211,12 +310,18 @@ def _facts(model: Model) -> dict[str, Any]:
 
 
 def _keep(model: Model, output: str, before: dict[str, Any], as_json: bool, quiet: bool = False) -> None:
-    from bayleaf.cli.models import save
+    from bayleaf.cli.models import save, told
 
     written, after = save(model, output), _facts(model)
     if as_json:
-        told = {"model": output, "bytes": written, "before": before, "after": after, "tuning": facts(model)}
-        click.echo(json.dumps(finite(told)))
+        facts_of = {
+            "model": output,
+            "bytes": written,
+            "before": before,
+            "after": after,
+            "tuning": facts(model),
+        }
+        told(json.dumps(finite(facts_of)), output)
         return
     changes = [
         f"{after[name]:,} {name} ({after[name] - before[name]:+,})"
@@ -225,6 +330,6 @@ def _keep(model: Model, output: str, before: dict[str, Any], as_json: bool, quie
         for name in before
     ]
     parts = [*changes, named(model), size(written)]
-    click.echo(f"{output}: {', '.join(filter(None, parts))}.")
+    told(f"{output}: {', '.join(filter(None, parts))}.", output)
     if not quiet:
         remind(model, output)

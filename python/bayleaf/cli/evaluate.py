@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     help="Mistakes to show, the surest first.",
 )
 @click.option("--html", metavar="REPORT", help="Write a page with plots, all in one file.")
+@options.labeling
 @options.reading
 @options.as_json
 def evaluate_command(
@@ -42,9 +43,11 @@ def evaluate_command(
       bayleaf evaluate spam.bayleaf messages.tsv --worst 10 --html report.html
     """
     from bayleaf.cli.measuring import Measurement
-    from bayleaf.cli.models import documents, load, of_columns, opened
+    from bayleaf.cli.models import check_target, documents, load, of_columns, opened
 
     reading = Reading.taken(given)
+    if html:
+        check_target(html, model_file, *inputs)
     model = load(model_file, reading.threads)
     measured = Measurement(model, 0 if of_columns(model) else worst)
     for batch in reading.batches(opened(reading, inputs, model, labelled=True)):

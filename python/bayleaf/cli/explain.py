@@ -39,8 +39,10 @@ def explain_command(
       bayleaf explain spam.bayleaf "Claim your free prize now"
       bayleaf explain spam.bayleaf --html why.html < message.txt
     """
-    from bayleaf.cli.models import load, of_columns, write_file
+    from bayleaf.cli.models import check_target, load, of_columns, write_file
 
+    if html:
+        check_target(html, model_file)
     model = load(model_file)
     given = one_text(text)
     document = _row(given, model, model_file) if of_columns(model) else given

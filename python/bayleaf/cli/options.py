@@ -24,6 +24,42 @@ FORMATS = (
     "eml",
 )
 
+
+class Bytes(click.ParamType[int]):
+    """A number of bytes, such as 64K, 256M or 2G."""
+
+    name = "size"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number that is written."""
+        text = str(value).strip().upper().removesuffix("B").removesuffix("I")
+        scale = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 1)
+        number = text[:-1] if scale > 1 else text
+        if not number.isdecimal() or not int(number):
+            self.fail(f"{value!r} is not a size such as 64K, 256M or 2G.", param, ctx)
+        return int(number) * scale
+
+
+class Encoding(click.ParamType[str]):
+    """An encoding that Python knows."""
+
+    name = "encoding"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Its name."""
+        import codecs
+
+        try:
+            codecs.lookup(str(value))
+        except LookupError:
+            self.fail(
+                f"no encoding is named {value!r}. Common ones are utf-8, latin-1 and utf-16.", param, ctx
+            )
+        return str(value)
+
+
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="No remarks and no progress on standard error.")
+
 _READING = [
     click.option(
         "--format",
@@ -47,7 +83,11 @@ _READING = [
         "--header/--no-header", default=None, help="Whether the first row of a table names its columns."
     ),
     click.option(
-        "--encoding", default="utf-8", show_default=True, help="How the bytes of the input are text."
+        "--encoding",
+        type=Encoding(),
+        default="utf-8",
+        show_default=True,
+        help="How the bytes of the input are text.",
     ),
     click.option(
         "--on-error",
@@ -56,14 +96,27 @@ _READING = [
         show_default=True,
         help="What happens to a line that cannot be decoded or is malformed.",
     ),
-    click.option("--taxonomy", metavar="FILE", help="For FASTA: the table of names and lineages."),
-    click.option("--rank", metavar="RANK", help="For FASTA: the rank that is the label, such as genus."),
+    click.option(
+        "--rejects",
+        metavar="FILE",
+        help="With --on-error skip: write what is left out as JSON lines, with file, line and reason.",
+    ),
+    click.option(
+        "--max-record",
+        type=Bytes(),
+        default="256M",
+        show_default=True,
+        metavar="SIZE",
+        help="The longest line, quoted row, message or sequence to read.",
+    ),
+    click.option("--taxonomy", metavar="FILE", help="For FASTA and FASTQ: the table of names and lineages."),
+    click.option("--rank", metavar="RANK", help="For FASTA and FASTQ: the rank that is the label: genus."),
     click.option(
         "--threads",
         type=click.IntRange(1),
         help="Processors to use; without it, all. The result is the same.",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="No remarks and no progress on standard error."),
+    _QUIET,
 ]
 
 
@@ -76,6 +129,23 @@ def _applied(options: list[Callable[[Any], Any]], command: Decorated) -> Decorat
 def reading(command: Decorated) -> Decorated:
     """How to read input; gathered into one `Reading` by `Reading(**options)`."""
     return _applied(_READING, command)
+
+
+def labeling(command: Decorated) -> Decorated:
+    """--label: one class for all documents."""
+    option: Callable[[Decorated], Decorated] = click.option(
+        "--label",
+        "constant",
+        metavar="CLASS",
+        help="The class of all documents, instead of labels in the input.",
+    )
+    return option(command)
+
+
+def quiet(command: Decorated) -> Decorated:
+    """--quiet for commands that read no corpus."""
+    option: Callable[[Decorated], Decorated] = _QUIET
+    return option(command)
 
 
 def as_json(command: Decorated) -> Decorated:

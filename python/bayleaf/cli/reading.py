@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from bayleaf.cli.ahead import ahead
 from bayleaf.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
-    from bayleaf.corpus import Batch, Corpus
+    from bayleaf.corpus import Batch, Corpus, Reject
 
 # Batches of 4 MiB are no faster, and let memory grow by a quarter over a long file; these by a seventh.
 BATCH = 2 << 20
@@ -33,11 +35,22 @@ class Reading:
     rank: str | None
     threads: int | None
     quiet: bool
+    max_record: int
+    rejects: str | None
+    constant: str | None
 
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Reading:
         """Take these options out of all the options of a command."""
-        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+        reading = cls(**{name: options.pop(name, None) for name in cls.__dataclass_fields__})
+        if reading.rejects and reading.on_error != "skip":
+            raise click.UsageError("--rejects lists what --on-error skip leaves out; give both.")
+        return reading
+
+    @classmethod
+    def plain(cls, quiet: bool) -> Reading:
+        """The options of a command that reads no corpus."""
+        return cls.taken({"quiet": quiet})
 
     def open(
         self,
@@ -46,6 +59,8 @@ class Reading:
         interactive: bool = False,
         table: bool = False,
         mail: bool = False,
+        others: bool = False,
+        places: bool = False,
     ) -> Corpus:
         """Open files, folders, patterns or "-"; says on standard error what they were taken for.
 
@@ -67,22 +82,39 @@ class Reading:
             table=table,
             interactive=interactive,
             mail=mail,
+            others=others,
+            places=places,
+            max_record=self.max_record,
+            constant=self.constant,
+            on_reject=self._rejected() if self.rejects else None,
             batch_bytes=BATCH,
         )
         self.remark(_guess(corpus, inputs))
         return corpus
 
+    def _rejected(self) -> Callable[[Reject], None]:
+        """Writes what is left out, line by line: a long run can be looked at while it goes on."""
+        from dataclasses import asdict
+
+        from bayleaf.cli.models import check_target
+
+        check_target(str(self.rejects))
+        file = open(str(self.rejects), "w", encoding="utf-8", buffering=1)  # noqa: SIM115 (open until the end)
+        return lambda reject: print(json.dumps(asdict(reject), ensure_ascii=False), file=file)
+
     def remark(self, message: str) -> None:
         """Say something beside the results."""
         if not self.quiet:
-            click.echo(message, err=True)
+            with suppress(OSError):
+                click.echo(message, err=True)
 
     def batches(self, corpus: Corpus) -> Iterator[Batch]:
         """The batches of a corpus, with progress, and in the end what was left out."""
         line = ProgressLine(self.quiet)
         try:
             for batch in ahead(corpus) if _on_disk(corpus) else corpus:
-                yield batch
+                if len(batch) or batch.gaps:
+                    yield batch
                 line.show(partial(progress, corpus))
         finally:
             line.end()
@@ -103,7 +135,15 @@ def _guess(corpus: Corpus, inputs: Sequence[str]) -> str:
     texts = [f"text in {' and '.join(map(repr, corpus.text_columns))}"] if corpus.text_columns else []
     labels = [f"label in {corpus.label_column!r}"] if corpus.label_column else []
     found = ", ".join([*texts, *labels]) or f"{len(corpus.columns)} columns"
-    return f"Reading {name}{more} as {corpus.format}: {found}."
+    return f"Reading {name}{more} as {corpus.format}: {found}.{_hint(corpus)}"
+
+
+def _hint(corpus: Corpus) -> str:
+    """What standard input looks like, where it is read as lines."""
+    if corpus.format != "lines" or corpus.total_bytes is not None:
+        return ""
+    kind = corpus.looks_like
+    return f" If it is {kind}, say so with --format {kind}." if kind != "lines" else ""
 
 
 def progress(corpus: Corpus, seconds: float) -> str:

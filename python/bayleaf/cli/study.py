@@ -83,7 +83,7 @@ def study_command(
     from bayleaf.cli.models import check_target
 
     for path in filter(None, (csv_file, html_file)):
-        check_target(path)
+        check_target(path, *inputs)
     reading = Reading.taken(given)
     found = _studied(reading, inputs, given)
     _write(reading, found, inputs, csv_file, html_file)

@@ -52,7 +52,7 @@ def export_command(model_file: str, output: str) -> None:
     if not to_file:
         _write_csv(rows(model), sys.stdout)
         return
-    check_target(output)
+    check_target(output, model_file)
     write = _write_parquet if output.endswith(_PARQUET) else _write_csv_file
     with replacing(output) as file:
         write(rows(model), file)
@@ -118,13 +118,13 @@ def import_command(tables: tuple[str, ...], output: str, like: str | None, **giv
       bayleaf import spam.parquet -o copy.bayleaf --like spam.bayleaf
       bayleaf import monday.csv tuesday.csv -o week.bayleaf --plain
     """
-    from bayleaf.cli.models import check_target, load, save
+    from bayleaf.cli.models import check_target, load, save, told
     from bayleaf.cli.reading import size
     from bayleaf.cli.views import new_model
     from bayleaf.exchange import Cells, from_cells, summed
 
+    check_target(output, *tables, *([like] if like else []))
     pattern = load(like) if like else new_model(None, given)
-    check_target(output)
     cells: Cells = {}
     for table in tables:
         try:
@@ -133,7 +133,7 @@ def import_command(tables: tuple[str, ...], output: str, like: str | None, **giv
             raise click.ClickException(f"{table} is not a table of counts: {error}") from None
     model: Model = from_cells(cells, pattern)
     written = save(model, output)
-    click.echo(f"{output}: {model.n_documents:,} documents, {len(model.classes)} classes, {size(written)}.")
+    told(f"{output}: {model.n_documents:,} documents, {len(model.classes)} classes, {size(written)}.", output)
 
 
 def _rows(path: str) -> Iterator[tuple[Any, ...]]:

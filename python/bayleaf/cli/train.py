@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     type=click.Choice(LEVELS),
     help="Weigh the evidence by documents left out: auto (for text, the default) to none.",
 )
+@options.labeling
 @options.reading
 @options.as_json
 def train_command(
@@ -84,7 +85,7 @@ def train_command(
     model = model_like(like, reading.threads, given) if like else make()
     with refusing():
         model.check_level(level)
-    check_target(output)
+    check_target(output, *inputs, *([test] if test else []), *([like] if like else []))
     started = time.perf_counter()
     corpus, kept = opened(reading, inputs, model, labelled=True), kept_for(level)
     if kept is not None and not like and unsaid(given):
@@ -99,11 +100,18 @@ def train_command(
     _keep(model, output, measured, as_json, time.perf_counter() - started, inputs[0])
 
 
-def learn(model: Model, corpus: Corpus, reading: Reading, kept: Kept | None = None) -> None:
+def learn(
+    model: Model, corpus: Corpus, reading: Reading, kept: Kept | None = None, new_classes: bool = True
+) -> None:
     """Count all documents of a corpus, and keep them if weights are to be earned."""
-    from bayleaf.cli.models import documents, labels_for
+    from bayleaf.cli.models import check_known, documents, labels_for
+    from bayleaf.corpus import Numbering
 
     for batch in reading.batches(corpus):
+        if not new_classes:
+            found = Numbering()
+            found.encode(batch.labels)
+            check_known(found.names, model)
         _learn_part(model, documents(model, batch), labels_for(model, batch.labels), kept)
 
 
@@ -197,7 +205,7 @@ def _keep(
     model: Model, output: str, measured: Measurement | None, as_json: bool, seconds: float, first: str
 ) -> None:
     from bayleaf.checks import check_priors
-    from bayleaf.cli.models import n_terms, save
+    from bayleaf.cli.models import n_terms, save, told
 
     if not model.n_documents:
         raise click.ClickException(f"{first} holds no labelled document. No model was written.")
@@ -212,7 +220,7 @@ def _keep(
             "terms": terms,
             "tuning": weights(model),
         }
-        click.echo(json.dumps(facts | {"seconds": seconds, "test": measured and measured.to_dict()}))
+        told(json.dumps(facts | {"seconds": seconds, "test": measured and measured.to_dict()}), output)
         return
     if measured:
         from bayleaf.cli.show import confusion, console, scores
@@ -228,7 +236,7 @@ def _keep(
         counted(len(model.classes), "class", "classes"),
     )
     parts = [documents, classes, counted(terms, "term"), named(model), size(written)]
-    click.echo(f"{output}: {', '.join(filter(None, parts))}.")
+    told(f"{output}: {', '.join(filter(None, parts))}.", output)
     if len(model.classes) == 1:
         click.echo(
             f"It knows one class only, {model.classes[0]!r}, and will answer with it always.", err=True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bayleaf.corpus.batches import Batch
-from bayleaf.corpus.formats import EmptyInputError, check_format
+from bayleaf.corpus.formats import EmptyInputError, by_content, check_format
 from bayleaf.corpus.reader import Reader
 from bayleaf.corpus.settings import MAX_RECORD, CorpusError, Reject, Settings, listed
 from bayleaf.corpus.shards import split
@@ -65,6 +65,12 @@ class Corpus:
         """The size of all inputs, compressed where they are; None if standard input is among them."""
         sizes = [source.size() for source in self._sources]
         return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def looks_like(self) -> str:
+        """The format that the first input begins like, whatever it is read as."""
+        stream = getattr(self._reader, "stream", None)
+        return self.format if stream is None else by_content(stream.peek(1))
 
     @property
     def bytes_read(self) -> int:
