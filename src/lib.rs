@@ -8,7 +8,5 @@ mod memory;
 mod python;
 mod score;
 mod tally;
-#[cfg(test)]
-mod tests;
 mod threads;
 mod tune;

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf import Model, chars, words
@@ -106,7 +106,8 @@ def test_the_one_wrong_label_is_the_first_suspect() -> None:
 @settings(max_examples=10)
 @given(corpora(min_size=6))
 def test_the_chosen_smoothing_predicts_documents_left_out_best(corpus: Corpus) -> None:
-    assume(len(set(corpus[1])) > 1)
+    if len(set(corpus[1])) < 2:
+        return
     model = Model([words()]).learn(*corpus).choose_alpha(*corpus)
     labels = np.array([model.classes.index(label) for label in corpus[1]], np.uint32)
 

@@ -10,12 +10,20 @@ from typing import Any
 
 import numpy as np
 
+MAX_ALPHA = 1e100
+"""Times the number of terms, a larger one would be no float."""
+
 
 def check_alpha(alpha: Any) -> float:
     """`alpha`, if it is a pseudo-count."""
     usable = isinstance(alpha, Real) and not isinstance(alpha, bool | np.bool_)
     if not usable or not 0 <= float(alpha) < math.inf:
         raise ValueError(f"`alpha` is a pseudo-count and must be a finite number >= 0, got {alpha!r}.")
+    if float(alpha) > MAX_ALPHA:
+        raise ValueError(
+            f"`alpha` is a pseudo-count of at most {MAX_ALPHA:g}, which leaves nothing of the counts; got "
+            f"{alpha!r}."
+        )
     return float(alpha)
 
 

@@ -257,6 +257,18 @@ def slices_of(column: Sequence[Any], size: int) -> Iterable[Any]:
         yield column[start : start + size]
 
 
+def printable(text: str) -> str:
+    """A text for a terminal: what would control it, or break the line, is shown by its number."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _number_of(char) for char in text)
+
+
+def _number_of(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 SAMPLE = 100
 
 

@@ -94,7 +94,7 @@ def from_cells(cells: Cells, like: Model) -> Model:
     documents = {view: [cells.get((view, "", label), [0])[0] for label in labels] for view in views}
     _check_views(cells, documents)
     arrays = [
-        _arrays(cells, view, labels, looked.kind == "words")
+        _arrays(cells, view, labels, getattr(looked, "deepest", 0))
         | {"class_documents": np.array(documents[view], np.uint64)}
         for view, (_, looked) in enumerate(like.views)
     ]
@@ -113,12 +113,15 @@ def _check_views(cells: Cells, documents: dict[int, list[int]]) -> None:
             raise ValueError(f"The views have counted different documents: {both}.")
 
 
-def _arrays(cells: Cells, view: int, labels: list[str], of_words: bool) -> storage.Arrays:
-    """The arrays of one view: words in order, n-grams after what they are made of."""
+def _arrays(cells: Cells, view: int, labels: list[str], deepest: int) -> storage.Arrays:
+    """The arrays of one view: words in order, n-grams of up to `deepest` after what they are made of."""
     names = sorted({term for at, term, _ in cells if at == view and term})
     parts = {
-        name: tuple(map(unescaped, name.split(" "))) if of_words else (unescaped(name),) for name in names
+        name: tuple(map(unescaped, name.split(" "))) if deepest else (unescaped(name),) for name in names
     }
+    longest = max(map(len, parts.values()), default=0)
+    if longest > max(deepest, 1):
+        raise ValueError(f"View {view} looks at up to {deepest} words together, and a term has {longest}.")
     words = sorted({word for part in parts.values() for word in part})
     nodes, pairs = _nodes(words, set(parts.values()))
     terms = sorted(nodes[part] for part in parts.values())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayleaf.columns import printable
 from bayleaf.types import Floats, Label
 
 
@@ -105,7 +106,7 @@ class Explanation:
 
     def to_text(self, most: int = 12) -> str:
         """A table of the strongest terms, for a terminal."""
-        title = f"{self.label}: {self.probability:.4g}"
+        title = f"{printable(str(self.label))}: {self.probability:.4g}"
         rows = [("prior", 1, self.log_odds(self.log_prior))]
         if self.bias.any():
             rows.append(("(absent terms)", 1, self.log_odds(self.bias)))
@@ -120,7 +121,7 @@ class Explanation:
             f"{_named(term, count):<{width}}  {odds:+8.3f}  {_bar(odds, unit)}".rstrip()
             for term, count, odds in rows
         ]
-        head = "log odds" if self.against is None else f"log odds against {self.against}"
+        head = "log odds" if self.against is None else f"log odds against {printable(str(self.against))}"
         return "\n".join([f"{title}  ({head})", *lines])
 
     def to_html(self) -> str:
@@ -162,7 +163,8 @@ def _as_json(number: float) -> float | str:
 
 
 def _named(term: str, count: int) -> str:
-    return term if count == 1 else f"{term} ×{count}"
+    shown = printable(term)
+    return shown if count == 1 else f"{shown} ×{count}"
 
 
 def _bar(odds: float, unit: float, width: int = 24) -> str:

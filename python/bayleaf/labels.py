@@ -124,9 +124,26 @@ def as_list(labels: Any) -> list[Any]:
 
 
 def as_array(names: list[Label]) -> NDArray[Any]:
-    """Labels as NumPy would hold them: of one type if they are of one type."""
-    kinds = {type(name) for name in names}
-    return np.array(names) if len(kinds) == 1 else np.array(names, dtype=object)
+    """Labels as NumPy holds them, where it gives them back as they are; else as Python's own.
+
+    It would drop zeros from the end of a string, name the member of an enumeration by its class, and round
+    whole numbers beyond 64 bits.
+    """
+    (kind, *others) = {type(name) for name in names} or {str}
+    if not others and kind in {str, int, float, bool}:
+        array = np.array(names, dtype=None if names else str)
+        if array.dtype.kind in {str: "U", int: "iu", float: "f", bool: "b"}[kind] and array.tolist() == names:
+            return array
+    array = np.empty(len(names), dtype=object)
+    array[:] = names
+    return array
+
+
+def _spoiled(kinds: set[type], values: list[Any]) -> bool:
+    """Whether NumPy would not give back labels of one kind as they are."""
+    if len(kinds) != 1 or kinds == {float} or not issubclass(next(iter(kinds)), str | int):
+        return False
+    return as_array(list(set(values))).dtype.kind == "O"
 
 
 def plain_labels(y: Any) -> Any:
@@ -140,6 +157,8 @@ def plain_labels(y: Any) -> Any:
         return y
     values = as_list(y)
     kinds = set(map(type, values))
+    if _spoiled(kinds, values):
+        return np.array([*values, None], dtype=object)[:-1]
     if kinds <= {str}:
         return y
     missing = next((i for i, value in enumerate(values) if is_missing(value)), None)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayleaf import model_views, storage
-from bayleaf.tuning.judgment import Judgment
+from bayleaf.checks import check_priors
+from bayleaf.text.views import TextView
+from bayleaf.tuning.judgment import Judgment, by_node, taken_weights
 from bayleaf.types import Arrays
 
 if TYPE_CHECKING:
@@ -55,14 +57,27 @@ def restored(
             unseen=settings["unseen"],
             threads=threads,
         )
-        judged = settings.get("judgement")
-        judgment = None if judged is None else Judgment.from_dict(judged, arrays)
+        weights = [taken_weights(own) for own in arrays]
         tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
+        judged = settings.get("judgement")
+        judgment = None if judged is None else _judgment(judged, views, weights, arrays)
         documents = np.array(settings["documents"], np.int64)
         model.adopt(settings["classes"], settings["closed"], documents, tallies, judgment)
         model.notes = dict(settings.get("notes", {}))
         _check(model, settings, arrays)
         return model
+
+
+def _judgment(
+    settings: dict[str, Any], views: model_views.NamedViews, weights: list[Any], arrays: list[Arrays]
+) -> Judgment:
+    """The judgment of a file; the arrays of the counts have been checked."""
+    if settings["views"] and not all(isinstance(view, TextView) for _, view in views):
+        raise ValueError("a view of a table has weights")
+    placed = [
+        own if own is None else by_node(own, each["terms"]) for own, each in zip(weights, arrays, strict=True)
+    ]
+    return Judgment.from_dict(settings, placed)
 
 
 def _check(model: Model, settings: dict[str, Any], arrays: list[Arrays]) -> None:
@@ -72,6 +87,7 @@ def _check(model: Model, settings: dict[str, Any], arrays: list[Arrays]) -> None
         raise ValueError("its classes are not in order")
     if [name for name, _ in model.views] != [name for name, _ in settings["views"]]:
         raise ValueError("the views of a column are not together")
+    check_priors(model.priors, model.classes if model.n_documents else None)
     for own in arrays:
         if own["class_documents"].tolist() != settings["documents"]:
             raise ValueError("the views have counted different documents")

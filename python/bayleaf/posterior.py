@@ -154,7 +154,8 @@ def log_posterior(joint: Floats, prior: Floats) -> Floats:
     if impossible.any():
         warnings.warn(
             f"{int(impossible.sum())} of {len(joint)} documents are impossible in every class, because alpha "
-            "is 0; they get the prior. Use alpha > 0 to smooth.",
+            "is 0 or a number is too far from all that were learned; they get the prior. Use alpha > 0 to "
+            "smooth terms.",
             stacklevel=3,
         )
         joint = np.where(impossible[:, None], prior, joint)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayleaf.columns import LARGEST
 from bayleaf.matrix.base import NaiveBayesBase, checked_priors, class_shares, log
 from bayleaf.matrix.counts import DENSE_BLOCK, Array
 from bayleaf.matrix.moments import Moments, Normals, Points
@@ -83,6 +84,13 @@ class GaussianNB(_Density):
         model.n_features_in_ = center.shape[1]
         model._become(names, True, Normals(one, everything))
         return model
+
+    def _prepare(self, X: Any) -> Any:
+        X = super()._prepare(X)
+        most = np.abs(X).max(initial=0)
+        if most > LARGEST:
+            raise ValueError(f"X holds {most:g}, whose square is no float. Scale X to at most {LARGEST:g}.")
+        return X
 
     def _count(self, X: Array, codes: Array, weight: Array, n_classes: int) -> Normals:
         classes = Moments.of(X, codes, weight, n_classes)

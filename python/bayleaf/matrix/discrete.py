@@ -241,6 +241,9 @@ def log_presence(counts: Array, rows: Array, alpha: Any) -> tuple[Array, Array]:
 
 def _present(X: Any, threshold: float) -> Any:
     """Return 1 where a sparse X is above the threshold, sharing the indices where it can."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()  # of two entries for one cell the sum is the value, not each of them
     above = X.data > threshold
     present = sparse.csr_array((above.astype(np.float64), X.indices, X.indptr), shape=X.shape)
     if not above.all():

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import assert_all_finite
 
+from bayleaf.checks import MAX_ALPHA
 from bayleaf.matrix.base import NaiveBayesBase, checked_priors, class_shares, log
 from bayleaf.matrix.counts import Array
 from bayleaf.posterior import log_shares
@@ -53,6 +54,8 @@ class Smoothed(NaiveBayesBase):
         alpha = np.asarray(self.alpha)
         if alpha.dtype.kind not in "biuf" or not np.isfinite(alpha).all() or (alpha < 0).any():
             raise ValueError(f"`alpha` is a pseudo-count and must be a number >= 0, got {self.alpha!r}.")
+        if alpha.max(initial=0) > MAX_ALPHA:
+            raise ValueError(f"`alpha` must be at most {MAX_ALPHA:g}, got {self.alpha!r}.")
         if not scalar and not (self._alpha_per_feature and alpha.shape == (self.n_features_in_,)):
             each = (
                 f" or one for each of the {self.n_features_in_} features" if self._alpha_per_feature else ""

@@ -93,8 +93,13 @@ def _best_cut(below: Floats, start: int, end: int) -> int | None:
     before = float(_entropy(whole[None])[0])
     kinds = [int((each > 0).sum()) for each in (whole, left[best], right[best])]
     saved = kinds[0] * before - kinds[1] * entropies[0][best] - kinds[2] * entropies[1][best]
-    price = (math.log2(n - 1) + math.log2(3.0 ** kinds[0] - 2) - saved) / n if n > 1 else math.inf
+    price = (math.log2(n - 1) + _log2_of_splits(kinds[0]) - saved) / n if n > 1 else math.inf
     return start + 1 + best if before - rest[best] > price else None
+
+
+def _log2_of_splits(kinds: int) -> float:
+    """log2 (3**kinds - 2), also where that is no float."""
+    return math.log2(3.0**kinds - 2) if kinds < 600 else kinds * math.log2(3.0)
 
 
 def _entropy(counts: Floats) -> Floats:

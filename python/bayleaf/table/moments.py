@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.columns import LARGEST
 from bayleaf.table.counts import NotCounted, PerClass, size_of
 from bayleaf.types import Arrays, Classes, Floats
 
@@ -134,9 +135,15 @@ class MomentTally(PerClass[Moments]):
         tally._states = [Moments(*each) for each in zip(present, sums, squares, strict=True)]
         tally._missing = arrays["missing"].tolist()
         rows = [n + missing for n, missing in zip(present, tally._missing, strict=True)]
-        if rows != arrays["class_documents"].tolist() or not all(each.possible for each in tally._states):
+        if rows != arrays["class_documents"].tolist() or not all(map(_readable, tally._states)):
             raise ValueError("the moments of a column are impossible")
         return tally
+
+
+def _readable(moments: Moments) -> bool:
+    """Whether some numbers between -1e150 and 1e150, which is all that are learned, have these moments."""
+    most = moments.n * (int(LARGEST) << SCALE)
+    return moments.possible and abs(moments.sum) <= most and moments.squares <= most * (int(LARGEST) << SCALE)
 
 
 def exact_moments(numbers: Floats, classes: Classes) -> Iterator[tuple[int, Moments]]:

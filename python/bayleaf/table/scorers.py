@@ -30,7 +30,8 @@ class CategoryScorer:
         cells = smoothed_log_shares(counts.count[by_value], counts.totals[self._class], size, alpha)
         self._cells = cells
         self._ends = np.searchsorted(counts.value[by_value], np.arange(len(counts.values)), "right")
-        self._names = [*counts.values, *(value for value in values if value not in set(counts.values))]
+        seen = set(counts.values)
+        self._names = [*counts.values, *(value for value in values if value not in seen)]
         self._place = {value: i for i, value in enumerate(self._names)}
         self.bias = np.zeros(counts.n_classes)
         self._absent = smoothed_log_shares(self.bias, counts.totals, size, alpha) if size else self.bias

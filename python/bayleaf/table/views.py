@@ -43,6 +43,9 @@ class _Named(View):
         return CategoryScorer(tally.counts(order), self.values, alpha, unseen == "smooth")
 
 
+MAX_BINS = 100_000
+
+
 @dataclass(frozen=True, repr=False)
 class Category(_Named):
     """One of several values; made by `category()`."""
@@ -182,8 +185,10 @@ class Bins(_Values):
     def __post_init__(self) -> None:
         _set_alpha(self)
         check_choice("by", self.by, ["quantiles", "entropy"])
-        if type(self.number) is not int or self.number < 1:
-            raise ValueError(f"`number` of bins must be a whole number >= 1, got {self.number!r}.")
+        if type(self.number) is not int or not 1 <= self.number <= MAX_BINS:
+            raise ValueError(
+                f"`number` of bins must be a whole number from 1 to {MAX_BINS}, got {self.number!r}."
+            )
 
     def compile(self, tally: ValueTally, order: Classes, alpha: float, unseen: Unseen) -> NumberScorer:  # noqa: ARG002
         """The share of each bin in each class."""

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from email.header import Header, decode_header
 from email.message import Message
-from typing import TypeAlias, TypeVar
+from email.parser import BytesHeaderParser
+from typing import Any, TypeAlias, TypeVar
 
 from bayleaf.text.mail_html import link_domains, visible_text
 from bayleaf.text.mail_one_line import restored
@@ -43,6 +44,21 @@ _MANY_RECIPIENTS = 5
 _LONGEST_DECODED = 10_000
 
 
+# The same of parameters: 14 s for 64 KB of semicolons. No honest ones are longer than a line may be.
+_LONGEST_PARAMETERS = 1_000
+_WITH_PARAMETERS = frozenset({"content-type", "content-disposition"})
+
+
+class _Mail(Message):
+    """A mail, or a part of one, that looks for parameters only where a header has room for them."""
+
+    def get(self, name: str, failobj: Any = None) -> Any:
+        value = super().get(name, failobj)
+        if name.lower() in _WITH_PARAMETERS and value is not failobj:
+            return str(value)[:_LONGEST_PARAMETERS]
+        return value
+
+
 def mail_columns(messages: Sequence[str | bytes]) -> dict[str, list[str]]:
     """Read raw e-mails into the columns of `MAIL_COLUMNS`, one text per mail and column."""
     if isinstance(messages, str | bytes):
@@ -58,17 +74,11 @@ def _sound(text: str) -> str:
 
 def _columns(message: str | bytes) -> dict[str, str]:
     raw = _bytes(message)
-    try:
-        return _parsed(email.message_from_bytes(raw))
-    # Broken mail makes the standard library raise a dozen kinds of errors, down to a RecursionError for
-    # parts in parts in parts. A filter has to answer for such mail too, and that it broke is a clue.
-    except Exception:
-        body = _decoded(raw, "utf-8")
-        return dict.fromkeys(MAIL_COLUMNS, "") | {
-            "flags": "broken",
-            "links": " ".join(link_domains(body)),
-            "body": body,
-        }
+    mail = _attempt(lambda: email.message_from_bytes(raw, _Mail), None)
+    whole = mail is not None
+    # Without its parts, such as parts in parts in parts, a mail still has a head.
+    head = mail or _attempt(lambda: BytesHeaderParser(_Mail).parsebytes(raw), _Mail())
+    return _parsed(head, raw, whole)
 
 
 def _bytes(message: str | bytes) -> bytes:
@@ -82,21 +92,29 @@ def _bytes(message: str | bytes) -> bytes:
     return restored(message.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
-def _parsed(mail: Part) -> dict[str, str]:
-    headers = _headers(mail)
-    flags = [*_header_flags(headers), *_part_flags(mail)]
-    texts = list(_texts(mail))
+def _parsed(mail: Part, raw: bytes, whole: bool) -> dict[str, str]:
+    """What can be read; broken mail makes the standard library raise a dozen kinds of errors, down to a
+    RecursionError. A filter has to answer for it too, with all but the piece that is broken."""
+    headers: dict[str, str] = _attempt(lambda: _headers(mail), {})
+    texts = _attempt(lambda: list(_texts(mail)), None) if whole else None
+    broken = texts is None
+    texts = [_decoded(raw, "utf-8")] if texts is None else texts
+    flags = [*_header_flags(headers), *_attempt(lambda: list(_part_flags(mail)), ["broken"])]
     sender = headers.get("from", "")
     return {
         "subject": headers.get("subject", ""),
         "from_name": _shown_name(sender),
         "from_domain": _domain(sender),
-        "flags": " ".join(flags),
-        "received": " ".join(_hosts(mail)),
-        "types": " ".join(_types(mail)),
+        "flags": " ".join(dict.fromkeys([*flags, *["broken"] * broken])),
+        "received": " ".join(_attempt(lambda: list(_hosts(mail)), [])),
+        "types": " ".join(_attempt(lambda: list(_types(mail)), [])),
         "links": " ".join(domain for text in texts for domain in link_domains(text)),
-        "body": " ".join(filter(None, (" ".join(visible_text(text).split()) for text in texts))),
+        "body": " ".join(filter(None, (" ".join(_seen(text).split()) for text in texts))),
     }
+
+
+def _seen(text: str) -> str:
+    return _attempt(lambda: visible_text(text), text)
 
 
 def _headers(part: Part) -> dict[str, str]:

@@ -23,6 +23,8 @@ _UNSEEN = [
 ]
 _TAG = re.compile(r"<[a-z/!?][^<>]*>", re.I)
 _SHOWN_ATTRIBUTE = re.compile(r"\b(?:alt|title)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.I)
+# More digits than any character has, and than Python makes a number of.
+_LONG_REFERENCE = re.compile(r"&#(?=x?[0-9a-f]{13})", re.I)
 _LINK = re.compile(r"://([^\s/?#\"'<>\\]+)")
 
 
@@ -32,7 +34,12 @@ def visible_text(text: str) -> str:
         return text
     for opening, closing, gap in _UNSEEN:
         text = _cut(text, opening, closing, gap)
-    return unescape(_TAG.sub(_shown, _INLINE.sub("", text)))
+    return _unescaped(_TAG.sub(_shown, _INLINE.sub("", text)))
+
+
+def _unescaped(text: str) -> str:
+    """Character references read; a number that is no character's stays as it is written."""
+    return unescape(_LONG_REFERENCE.sub("&amp;#", text))
 
 
 def link_domains(text: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,25 @@ class TextScorer:
 
     def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
         """The terms with the highest log odds against the mean of the other classes."""
-        candidates = self.counts.term[self.counts.class_ == chosen].astype(np.intp)
-        rows = self.weights.finite.rows(self.counts, candidates)
+        ends = self.counts.arrays["class_ends"]
+        own = slice(int(ends[chosen - 1]) if chosen else 0, int(ends[chosen]))
+        terms, linear = self.counts.term[own].astype(np.intp), self.weights.finite
+        scale = np.ones(len(terms)) if linear.scale is None else linear.scale[terms]
+        # The sum over the other classes is that over all without its own: no class is looked at but this one.
+        mine = linear.differences[own] + scale * linear.base[chosen]
+        others = self._differences[terms] + scale * linear.base.sum() - mine
+        odds = mine - others / (len(self.bias) - 1) if len(self.bias) > 1 else mine + _offset(linear, terms)
         names = self.counts.term_names
-        return [(names[candidates[i]], odds) for i, odds in best_rows(rows, chosen, n)]
+        return [(names[terms[i]], float(odds[i])) for i in np.argsort(-odds, kind="stable")[:n].tolist()]
+
+    @cached_property
+    def _differences(self) -> Floats:
+        """Of each term, the sum over the classes."""
+        return self.counts.by_term(self.weights.finite.differences)
+
+
+def _offset(linear: Linear, terms: NDArray[np.intp]) -> Floats | float:
+    return 0.0 if linear.offset is None else linear.offset[terms]
 
 
 def best_rows(rows: Floats, chosen: int, n: int) -> list[tuple[int, float]]:

@@ -30,6 +30,7 @@ __all__ = ["Bytes", "Chars", "TextView", "View", "Words", "bytes_", "chars", "wo
 
 MAX_WORD_NGRAM = 8
 MAX_LETTERS = 16
+MAX_SPARSE = 64
 NO_NORMALIZATION = Normalization()
 
 
@@ -140,6 +141,8 @@ class Words(TextView):
         if self.max_length is not None:
             _check_count("max_length", self.max_length, self.min_length)
         _check_count("sparse", self.sparse, 0)
+        if self.sparse > MAX_SPARSE:
+            raise ValueError(f"`sparse` must be at most {MAX_SPARSE} words apart, got {self.sparse!r}.")
         check_choice("spaceless", self.spaceless, ["bigrams", "keep"])
         object.__setattr__(self, "tokenizer", checked_tokenizer(self.tokenizer))
         object.__setattr__(self, "keep", checked_keep(self.keep))
@@ -172,6 +175,11 @@ class Words(TextView):
             sparse=self.sparse,
             steps=self.normalization.for_core(),
         )
+
+    @property
+    def deepest(self) -> int:
+        """Of how many words, gaps among them, a term is made at most."""
+        return max(self.longest, self.sparse + 1)
 
     @property
     def functions(self) -> Any:

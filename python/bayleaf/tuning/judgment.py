@@ -33,7 +33,8 @@ class ViewJudgment:
 
     def of_terms(self, nodes: NDArray[Any], group: NDArray[np.uint8]) -> Floats:
         """The weight of each term: its own, or that of its group."""
-        shared = np.array(self.groups, np.float64)[group]
+        # Longer n-grams than there were when it was judged get the weight of the longest.
+        shared = np.array(self.groups, np.float64)[np.minimum(group, len(self.groups) - 1)]
         if self.weights is None:
             return shared
         own = np.full(len(nodes), np.nan)
@@ -96,33 +97,69 @@ class Judgment:
         }
 
     @classmethod
-    def from_dict(cls, settings: Mapping[str, Any], arrays: Sequence[dict[str, Any]]) -> Judgment:
-        """The judgment with these settings, and the weights, which are taken from beside the counts."""
+    def from_dict(cls, settings: Mapping[str, Any], weights: Sequence[Weights | None]) -> Judgment:
+        """The judgment with these settings and weights of each view's nodes; ValueError if it is none."""
         if settings["level"] not in LEVELS:
             raise ValueError(f"there is no level {settings['level']!r} of tuning")
+        given = settings["views"]
+        if given and len(given) != len(weights):
+            raise ValueError("there are not as many judgments as views")
         views = [
-            ViewJudgment(float(alpha), tuple(map(float, groups)), _by_node(own))
-            for (alpha, groups), own in zip(settings["views"], arrays, strict=False)
+            ViewJudgment(_within(alpha, 0, "alpha"), _groups(groups), own)
+            for (alpha, groups), own in zip(given, weights, strict=False)
         ]
+        documents = {label: _whole(n) for label, n in settings["documents"]}
+        bias = {label: _within(each, -LARGEST, "bias") for label, each in settings["bias"]}
+        if given and documents.keys() != bias.keys():
+            raise ValueError("a class has no bias, or no documents")
         penalty, loss = settings["penalty"], settings["loss"]
         return cls(
             settings["level"],
-            dict(map(tuple, settings["documents"])),
-            dict(map(tuple, settings["bias"])),
+            documents,
+            bias,
             views,
-            float(settings["temperature"]),
-            float("inf") if penalty is None else float(penalty),
-            float("nan") if loss is None else float(loss),
+            _within(settings["temperature"], 0, "temperature"),
+            float("inf") if penalty is None else _within(penalty, 0, "penalty"),
+            float("nan") if loss is None else _within(loss, -LARGEST, "loss"),
         )
 
 
-def _by_node(arrays: dict[str, Any]) -> Weights | None:
-    """The weights in a file, where each term's node is its place among all words and n-grams."""
-    weights, terms = arrays.pop(WEIGHTS, None), arrays["terms"]
+def taken_weights(arrays: dict[str, Any]) -> Weights | None:
+    """The weights that a file has beside the counts of a view, which are left alone."""
+    weights: Weights | None = arrays.pop(WEIGHTS, None)
+    if weights is not None and (weights.dtype.kind != "f" or (np.abs(weights) > LARGEST).any()):
+        raise ValueError("a weight of a term is no number, or out of range")
+    return weights
+
+
+def by_node(weights: Weights | None, terms: NDArray[Any]) -> Weights | None:
+    """Weights of terms at their nodes: in a file, places among its words and n-grams (and checked)."""
     if weights is None:
         return None
     if len(weights) != len(terms):
         raise ValueError("there are not as many weights as terms")
-    by_node = np.full(int(terms.max(initial=0)) + 1, np.nan, np.float32)
-    by_node[terms] = weights
-    return by_node
+    found = np.full(int(terms.max(initial=0)) + 1, np.nan, np.float32)
+    found[terms] = weights
+    return found
+
+
+LARGEST = 1e6
+"""No weight, bias or temperature that was fitted comes near; beyond it scores would overflow."""
+
+
+def _within(number: Any, above: float, name: str) -> float:
+    if type(number) not in {int, float} or not above < number <= LARGEST:
+        raise ValueError(f"the {name} of the judgment is {number!r}, which is out of range")
+    return float(number)
+
+
+def _groups(groups: Any) -> tuple[float, ...]:
+    if not groups:
+        raise ValueError("a view of the judgment has no weights")
+    return tuple(_within(weight, -LARGEST, "weight") for weight in groups)
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or not 0 <= number < 2**63:
+        raise ValueError(f"the judgment has {number!r} documents of a class")
+    return int(number)
