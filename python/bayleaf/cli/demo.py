@@ -119,5 +119,6 @@ def _keep(show: Console, model: Model, message: str) -> None:
     show.rule("[bold]Keep", align="left")
     show.print(f"Saved in {size:,} bytes; loaded and asked again in {took * 1000:.0f} ms: {answer}.")
     show.print(
-        "\nNow yours: [bold]bayleaf train mail.tsv -o my.model[/], then [bold]bayleaf classify my.model[/]."
+        "\nNow yours: [bold]bayleaf train mail.tsv -o my.model[/], then [bold]bayleaf classify my.model[/].\n"
+        "As a service that learns while it answers: [bold]bayleaf serve --demo[/]."
     )
