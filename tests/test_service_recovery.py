@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import subprocess
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,47 +18,8 @@ from bayleaf.service.served import facts
 from bayleaf.service.verifying import verify
 from service_store import assert_sound, learn, model_of, opened, run_python
 
-KILLS = int(os.environ.get("BAYLEAF_KILLS", "6"))
+KILLS = int(os.environ.get("BAYLEAF_KILLS", "15"))
 """How often the writer is killed; the figure in the documentation is of 300."""
-
-WRITER = """
-import random, sys, threading
-from pathlib import Path
-from service_store import opened, learn, forget
-
-folder, start = Path(sys.argv[1]), int(sys.argv[2])
-lock = threading.Lock()
-
-said = open(sys.argv[3], "a")
-
-def say(*words):
-    with lock:
-        print(*words, file=said, flush=True)
-
-def work(number, store, served):
-    rng = random.Random(start * 100 + number)
-    while True:
-        text, label = f"text {number} {rng.randrange(40)} words words", rng.choice(["ham", "spam", "gone"])
-        say("ask", text, "=", label)
-        if label == "gone":
-            try:
-                forget(store, served, text)
-            except Exception as error:
-                assert "not learned" in str(error), error
-        else:
-            learn(store, served, [(text, label)])
-        say("ack", text, "=", label)
-
-with opened(folder) as (store, served):
-    threads = [threading.Thread(target=work, args=(n, store, served), daemon=True) for n in range(4)]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join()
-"""
-
-
-def few_changes(folder: Path, changes: int = 40) -> None:
-    folder.mkdir(exist_ok=True)
-    (folder / "bayleaf.toml").write_text(f"[storage]\nsnapshot_changes = {changes}\n")
 
 
 def learned_in(folder: Path) -> dict[str, str]:
@@ -71,34 +31,11 @@ def learned_in(folder: Path) -> dict[str, str]:
 
 
 def test_kill_9_at_any_moment_loses_nothing_acknowledged_and_leaves_no_half(tmp_path: Path) -> None:
-    few_changes(tmp_path)
-    known: dict[str, str] = {}
-    rng = random.Random(11)
-    for kill in range(KILLS):
-        said = tmp_path.parent / "said"
-        said.write_text("")
-        process = run_python(WRITER, tmp_path, str(kill), said)
-        while "ack" not in said.read_text():
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
-        time.sleep(rng.uniform(0, 0.4))
-        process.kill()
-        assert process.communicate() == ("", "")
-        assert_sound(tmp_path)
-        asked: dict[str, str] = {}
-        for line in said.read_text().split("\n")[:-1]:
-            what, _, pair = line.partition(" ")
-            text, _, label = pair.partition(" = ")
-            if what == "ask":
-                asked[text] = label
-            else:
-                known[text] = asked.pop(text)
-        found = learned_in(tmp_path)
-        for text in known | asked | found:
-            before = known.get(text, "gone")
-            allowed = {before, asked.get(text, before)}
-            assert found.get(text, "gone") in allowed, text
-        known = dict(found)
+    script = Path(__file__).with_name("service_kills.py")
+    command = [sys.executable, str(script), str(tmp_path / "f"), str(KILLS)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert f"{KILLS} kills" in ran.stdout
 
 
 SHIM = r"""

@@ -197,13 +197,12 @@ def _say_models(store: Store) -> None:
 
 def _run(store: Store, given: dict[str, Any]) -> None:
     import asyncio
-    import logging
 
+    from bayleaf.service import logs
     from bayleaf.service.server import Addresses, serve
     from bayleaf.service.service import Service
 
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(name)s %(levelname)s %(message)s")
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logs.configure()
     addresses = Addresses(given["http"], given["spamd"], given["http_socket"], given["spamd_socket"])
     service = Service(store)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:

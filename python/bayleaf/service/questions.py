@@ -129,11 +129,11 @@ class Questions:
             json.dumps(question.label), json.dumps(question.probabilities), question.version, question.at,
         )  # fmt: skip
 
-    def drop(self, identity: bytes) -> None:
-        """Drop what was asked about a document that is erased."""
+    def drop(self, identities: set[bytes]) -> None:
+        """Drop what was asked about documents that are erased."""
         with self._lock:
             for kept in (self._recent, self._unwritten):
-                for key in [key for key, each in kept.items() if each.document.identity == identity]:
+                for key in [key for key, each in kept.items() if each.document.identity in identities]:
                     self._drop(key, kept.pop(key))
 
     def history(

@@ -143,10 +143,10 @@ class Service:
             if each.outcome not in ("already", "unknown"):
                 entry = {
                     "model": served.name, "by": who.by, "user": who.user, "source": who.source,
-                    "outcome": each.outcome, "label": each.label, "before": each.before,
+                    "label": each.label, "before": each.before,
                     "document": each.identity.hex(), "version": each.version,
                 }  # fmt: skip
-                audit.info(json.dumps(entry, ensure_ascii=False))
+                audit.info("%s", each.outcome, extra={"fields": entry})
 
     @contextmanager
     def running(self, key: str) -> Iterator[None]:

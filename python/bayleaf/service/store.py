@@ -187,6 +187,7 @@ class Store:
             self.writer.apply(done.effects)
             self._snapshot(served, ledger, kept=1)
             self.writer.checkpoint("TRUNCATE")
+            self.questions.drop({each.identity for each in done.results})
             done.extra = {
                 "before": before,
                 "after": digest(served.shared),
@@ -197,10 +198,6 @@ class Store:
             return done
 
         self.questions.flush()
-        for identity in (
-            () if isinstance(change, ForgetWhere) else (each.identity for each in change.documents)
-        ):
-            self.questions.drop(identity)
         return self.writer.call(run)
 
     def _apply(self, effects: Sequence[Effect]) -> None:
@@ -209,7 +206,7 @@ class Store:
             self._numbers[number].apply(own)
             self._changes[number] = self._changes.get(number, 0) + len(own)
 
-    def _after(self, _: int) -> None:
+    def _after(self) -> None:
         for number, changes in list(self._changes.items()):
             if changes >= self.settings.storage.snapshot_changes:
                 self._snapshot(self._numbers[number], self.writer.ledger)

@@ -26,6 +26,7 @@ logger = logging.getLogger("bayleaf.service")
 
 MOST_TOGETHER = 512
 CHECKPOINT_COMMITS = 200
+CHECKPOINT_TRIES = 3
 KEPT_ANSWERS_SECONDS = 86_400
 FULL = 13
 """SQLITE_FULL."""
@@ -52,7 +53,7 @@ class _Waiting:
 class Writer:
     """A thread that carries out changes, many in one transaction."""
 
-    def __init__(self, ledger: Ledger, apply: Apply, after: Callable[[int], None]) -> None:
+    def __init__(self, ledger: Ledger, apply: Apply, after: Callable[[], None]) -> None:
         self.ledger = ledger
         self.broken: str | None = None
         self.commits = 0
@@ -90,14 +91,23 @@ class Writer:
         last = False
         while not last:
             batch, last = self._take()
-            changes = [each for each in batch if not isinstance(each.change, Task)]
-            if changes:
-                self._commit(changes)
-            for each in batch:
-                if isinstance(each.change, Task):
-                    self._resolve(each, _attempt(each.change.run, self.ledger))
-            if changes:
-                self._maintain(len(changes))
+            try:
+                self._carry_out(batch)
+            except BaseException as error:
+                logger.exception("The writer failed")
+                refusal = Broken(self._stop(f"Learning has stopped ({error}). Start the service again."))
+                for each in batch:
+                    if not each.future.done():
+                        each.future.set_exception(refusal)
+
+    def _carry_out(self, batch: list[_Waiting]) -> None:
+        changes = [each for each in batch if not isinstance(each.change, Task)]
+        if changes:
+            self._commit(changes)
+        for each in batch:
+            if isinstance(each.change, Task):
+                self._resolve(each, _attempt(each.change.run, self.ledger))
+        self._maintain()
 
     def _take(self) -> tuple[list[_Waiting], bool]:
         """Everything that waits, up to a task, which must see what came before it."""
@@ -143,6 +153,7 @@ class Writer:
                 raise self._failed(error) from error
             raise
         self.commits += 1
+        self._uncheckpointed += 1
         return result
 
     def apply(self, effects: Sequence[Effect]) -> None:
@@ -198,12 +209,11 @@ class Writer:
         logger.critical("%s", reason)
         return reason
 
-    def _maintain(self, changes: int) -> None:
+    def _maintain(self) -> None:
         if self.broken is not None:
             return
         try:
-            self._after(changes)
-            self._uncheckpointed += 1
+            self._after()
             if self._uncheckpointed >= CHECKPOINT_COMMITS:
                 self.checkpoint("PASSIVE")
         except sqlite3.Error as error:
@@ -214,9 +224,13 @@ class Writer:
             logger.warning("The snapshot could not be written: %s. The next change tries again.", error)
 
     def checkpoint(self, how: str) -> None:
-        """Move the write-ahead log into the database."""
+        """Move the write-ahead log into the database; to truncate it, wait for those who read."""
         self._uncheckpointed = 0
-        self.ledger.connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
+        for _ in range(CHECKPOINT_TRIES):
+            (busy, _, _), *_ = self.ledger.connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall()
+            if how == "PASSIVE" or not busy:
+                return
+        logger.error("The write-ahead log is in use and could not be emptied.")
 
     @staticmethod
     def _resolve(waiting: _Waiting, outcome: Any) -> None:

@@ -101,16 +101,15 @@ class Application:
         self.service = service
         self.limits = service.store.settings.limits
         self._tree = _tree()
-        self._at_work = 0
+        self.at_work = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             return
         began = time.perf_counter()
-        call = Call(scope, receive, self.limits)
+        call = Call(scope, receive, self.limits, self._admit)
         operation = "unknown"
-        self._at_work += 1
         try:
             found = self._find(scope["method"], scope["path"], call)
             operation = found.name
@@ -123,7 +122,7 @@ class Application:
             logger.exception("%s %s failed", scope["method"], scope["path"])
             reply = problem(Failed("The service has failed at this request; its log says where."))
         finally:
-            self._at_work -= 1
+            self.at_work -= call.admitted
         await self._send(reply, send)
         self.service.metrics.request("http", operation, str(reply.status), time.perf_counter() - began)
 
@@ -150,15 +149,22 @@ class Application:
         return operation
 
     async def _answered(self, operation: Operation, call: Call) -> Reply:
-        if self._at_work > self.limits.requests:
-            raise TooMany(
-                f"{self.limits.requests} requests are at work. Try again in a second.", Retry_After="1"
-            )
+        if call.scope["method"] == "GET":
+            self._admit(call)
         if operation.scope is not None:
             call.token = self.service.tokens.check(call.header(b"authorization"), operation.scope)
             if not call.token:
                 self._check_host(call)
         return await operation.handler(self.service, call)
+
+    def _admit(self, call: Call) -> None:
+        """Count a request as at work: when its body is there, so that slow clients take nobody's place."""
+        if self.at_work >= self.limits.requests:
+            raise TooMany(
+                f"{self.limits.requests} requests are at work. Try again in a second.", Retry_After="1"
+            )
+        call.admitted = True
+        self.at_work += 1
 
     def _check_host(self, call: Call) -> None:
         """Without tokens, only the names of this machine: a page elsewhere may have its name lead here."""

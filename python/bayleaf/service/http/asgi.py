@@ -59,6 +59,8 @@ class Call:
     scope: Scope
     receive: Receive
     limits: Limits
+    admit: Callable[[Call], None]
+    admitted: bool = False
     name: str = ""
     by: str = ""
     token: str = ""
@@ -85,9 +87,11 @@ class Call:
         self._check_length()
         try:
             async with asyncio.timeout(self.limits.seconds):
-                return await self._whole()
+                data = await self._whole()
         except TimeoutError:
             raise self._too_slow() from None
+        self.admit(self)
+        return data
 
     async def _whole(self) -> bytes:
         message = await self.received()
