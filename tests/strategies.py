@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from hypothesis import settings
 from hypothesis import strategies as st
-
-# How long an example takes says more about the machine than about bayleaf.
-settings.register_profile("bayleaf", deadline=None, max_examples=60)
-settings.load_profile("bayleaf")
 
 Label: TypeAlias = str | int
 Corpus: TypeAlias = tuple[list[str], list[Label]]

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import strip_accents_unicode
 
@@ -91,7 +91,6 @@ def test_the_papers_table_of_lemmas() -> None:
 
 
 @given(normalizations, st.lists(words, max_size=5))
-@settings(deadline=None)
 def test_the_batch_takes_the_documented_steps_in_the_documented_order(
     normalization: Normalization, forms: list[str]
 ) -> None:
@@ -100,7 +99,6 @@ def test_the_batch_takes_the_documented_steps_in_the_documented_order(
 
 
 @given(normalizations, st.lists(words, max_size=5), st.integers(0, 5))
-@settings(deadline=None)
 def test_a_word_is_normalized_the_same_in_any_batch(
     normalization: Normalization, forms: list[str], cut: int
 ) -> None:
@@ -109,7 +107,6 @@ def test_a_word_is_normalized_the_same_in_any_batch(
 
 
 @given(normalizations.filter(lambda each: each.batch() is not None), st.lists(words, max_size=5))
-@settings(deadline=None)
 def test_a_word_left_empty_is_dropped(normalization: Normalization, forms: list[str]) -> None:
     assert "" not in normalized(normalization, forms)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayleaf.cli import reading
@@ -89,7 +89,6 @@ def test_a_duration_is_written_in_its_two_largest_units(value: float, shown: str
     assert reading.duration(value) == shown
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers()))
 def test_reading_ahead_gives_the_same_items_in_the_same_order(items: list[int]) -> None:
     assert list(ahead(items)) == items
@@ -120,7 +119,6 @@ def test_a_user_that_stops_lets_the_reader_stop() -> None:
     assert len(made) <= 4
 
 
-@settings(deadline=None)
 @given(st.floats(0.01, 0.99), st.lists(st.integers(0, 3000), min_size=1, max_size=4))
 def test_the_rows_held_out_do_not_depend_on_how_the_rows_are_batched(part: float, sizes: list[int]) -> None:
     pieces, before = [], 0
@@ -138,7 +136,6 @@ def test_the_part_held_out_is_about_as_large_as_asked_for() -> None:
 names = st.lists(st.sampled_from(["ham", "spam", "", "a label of more than sixteen bytes", "é", "0"]))
 
 
-@settings(deadline=None)
 @given(names, names)
 def test_labels_in_a_buffer_or_an_arrow_array_are_numbered_as_strings_are(
     first: list[str], second: list[str]

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayleaf.corpus import FORMATS, CorpusError, open_corpus
@@ -271,7 +271,6 @@ def digest(path: Path, **options: Any) -> list[str]:
     return found
 
 
-@settings(deadline=None)
 @given(st.binary(min_size=1, max_size=300), st.sampled_from([None, *FORMATS]), st.integers(1, 64))
 def test_no_bytes_do_worse_than_a_corpus_error(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, format: str | None, size: int

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bayleaf.corpus import CorpusError, Numbering, Slices, open_corpus
@@ -36,7 +36,6 @@ def written(content: bytes, name: str) -> Iterator[Path]:
         yield path
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(LABELS, CELLS), min_size=1), SIZES, st.sampled_from(["\n", "\r\n"]), st.booleans())
 @example([("ham", "")], 1, "\n", False)
 def test_any_labelled_lines_come_back(
@@ -51,7 +50,6 @@ def test_any_labelled_lines_come_back(
     assert origins == [f"{path}, line {number}" for number in range(1, len(rows) + 1)]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(AWKWARD, AWKWARD, AWKWARD), min_size=1), SIZES, st.sampled_from(["\n", "\r\n"]))
 def test_any_csv_that_python_writes_comes_back(
     rows: list[tuple[str, str, str]], size: int, line_break: str
@@ -68,7 +66,6 @@ def test_any_csv_that_python_writes_comes_back(
     assert list(zip(*columns, strict=True)) == rows
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from('",\nab é'), min_size=1, max_size=60), st.integers(1, 30))
 @example('"a', 1)
 @example('x"y,b\nb,"c\nd"\n', 1)
@@ -84,7 +81,6 @@ def test_stray_quotes_mean_what_they_mean_to_python(content: str, size: int) -> 
     assert corpus.skipped == len(expected) - len(lined)
 
 
-@settings(deadline=None)
 @given(st.lists(LABELS), st.lists(LABELS))
 def test_a_label_keeps_its_number_in_every_batch_and_kind_of_column(
     first: list[str], second: list[str]
@@ -97,7 +93,6 @@ def test_a_label_keeps_its_number_in_every_batch_and_kind_of_column(
     assert numbering.names == list(dict.fromkeys(first + second))
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(LETTERS)), st.data())
 def test_slices_are_the_strings_they_were_made_of(texts: list[str], data: st.DataObject) -> None:
     slices = Slices.of(texts)
@@ -107,7 +102,6 @@ def test_slices_are_the_strings_they_were_made_of(texts: list[str], data: st.Dat
     assert chosen.tolist() == [texts[row] for row in rows] == [slices[row] for row in rows]
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=6).filter(lambda line: not set(line) & set(b"\t\n\r")), min_size=1), SIZES)
 def test_undecodable_lines_are_skipped_or_replaced_and_the_others_stay(lines: list[bytes], size: int) -> None:
     content = b"".join(b"a\t" + line + b"\n" for line in lines)

@@ -61,7 +61,7 @@ def test_every_public_name_and_parameter_is_documented_by_examples_that_work() -
 
 @pytest.mark.parametrize("model", COUNTING)
 @given(sample=samples(), cut=st.integers(1, 11))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_two_batches_or_two_models_merged_equal_one_fit(model: Any, sample: Sample, cut: int) -> None:
     X, y, weight = sample
     cut = min(cut, len(y) - 1)
@@ -74,7 +74,7 @@ def test_two_batches_or_two_models_merged_equal_one_fit(model: Any, sample: Samp
 
 @pytest.mark.parametrize("model", [*COUNTING, KernelNB])
 @given(sample=samples(), extra=samples())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_forgetting_what_was_learned_last_restores_everything(
     model: Any, sample: Sample, extra: Sample
 ) -> None:
@@ -219,7 +219,7 @@ def exact_posterior(X: Any, y: Any, row: Any) -> list[Fraction] | None:
 
 
 @given(sample=samples(), as_sparse=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_without_smoothing_the_posterior_is_exact_maximum_likelihood(sample: Sample, as_sparse: bool) -> None:
     X, y, _ = sample
     fitted = MultinomialNB(alpha=0).fit(X, y)

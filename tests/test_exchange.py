@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bayleaf
@@ -31,7 +31,6 @@ def learned(views: list[View], corpus: list[tuple[str, str]]) -> bayleaf.Model:
 
 
 @pytest.mark.parametrize("kind", VIEWS)
-@settings(deadline=None)
 @given(corpus=corpora, cut=st.integers(0, 8))
 def test_tables_of_two_parts_add_up_to_the_model_of_the_whole(
     kind: str, corpus: list[tuple[str, str]], cut: int
@@ -42,7 +41,6 @@ def test_tables_of_two_parts_add_up_to_the_model_of_the_whole(
     assert from_cells(cells, bayleaf.Model(VIEWS[kind])).to_bytes() == learned(VIEWS[kind], corpus).to_bytes()
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=12), st.booleans())
 def test_any_bytes_are_written_as_text_and_read_back(word: bytes, of_words: bool) -> None:
     text = escaped(word, of_words)
@@ -90,7 +88,6 @@ def test_a_table_of_other_columns_and_impossible_counts_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", VIEWS)
-@settings(deadline=None)
 @given(corpus=corpora, least=st.integers(1, 4))
 def test_pruning_keeps_the_terms_of_enough_documents_with_their_counts_and_no_others(
     kind: str, corpus: list[tuple[str, str]], least: int

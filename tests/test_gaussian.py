@@ -29,7 +29,7 @@ SEVENTHS = st.integers(-1000, 1000).map(lambda value: value / 7)
     weight=hnp.arrays(np.float64, 12, elements=st.sampled_from([0.1, 1.0, 2.5])),
     weighted=st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_gaussian_equals_scikit_learn(X: Any, y: Any, weight: Any, weighted: bool) -> None:
     X[0] += [1.0, 50.0, 400.0]
     arguments = (X, y, weight) if weighted else (X, y)
@@ -116,7 +116,7 @@ def test_a_model_fitted_on_symmetric_data_has_the_same_boundary() -> None:
     variances=st.lists(st.sampled_from([0.25, 1.0, 2.0, 9.0]), min_size=5, max_size=5),
     weights=st.lists(st.integers(1, 9), min_size=5, max_size=5),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_decision_changes_at_the_boundaries_and_nowhere_else(
     means: Any, variances: Any, weights: Any
 ) -> None:
@@ -187,7 +187,7 @@ def test_kernels_see_two_bumps_where_one_normal_curve_does_not() -> None:
 @given(
     weight=hnp.arrays(np.int64, 8, elements=st.integers(1, 4)), rule=st.sampled_from(["scott", "loo", 0.7])
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_weight_is_as_many_rows(weight: Any, rule: Any) -> None:
     X, y = np.arange(16.0).reshape(8, 2) ** 1.5, np.arange(8) % 2
     weighted = KernelNB(bandwidth=rule).fit(X, y, weight)

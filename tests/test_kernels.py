@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -53,7 +53,6 @@ def test_many_values_give_the_density_of_the_definition(shape: str, narrowed: fl
     st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=12),
     st.sampled_from([1e-3, 0.3, 5.0]),
 )
-@settings(deadline=None)
 def test_few_values_give_the_density_of_the_definition(numbers: Any, x: Any, width: float) -> None:
     values, weights = np.unique(numbers, return_counts=True)
     asked = np.array(x)

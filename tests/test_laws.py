@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -92,13 +93,38 @@ def test_order_and_batches_leave_no_trace(
     assert model.to_bytes() == learned(views, corpus).to_bytes()
 
 
-@given(views, corpora(), st.integers(2, 5))
+PART = 256 << 10
+"""Less than this is not worth another thread (PART_BYTES in src/tally/mod.rs)."""
+
+
+def large(corpus: Corpus, parts: int) -> Corpus:
+    """The documents nine times over, each repeated until there is work for so many threads."""
+    texts, labels = corpus[0] * 9, corpus[1] * 9
+    times = 1 + parts * PART // sum(len(text.encode()) + 1 for text in texts)
+    return [f"{text} " * times for text in texts], labels
+
+
+@settings(max_examples=12)
+@given(views, corpora(), st.integers(2, 4))
 def test_threads_leave_no_trace(views: Views, corpus: Corpus, threads: int) -> None:
-    # Small documents, many times over, so that every thread has something to do.
-    many = corpus[0] * 9, corpus[1] * 9
+    many = large(corpus, threads)
     one, more = learned(views, many), learned(views, many, threads)
     assert more.to_bytes() == one.to_bytes()
     assert (more.log_joint(many[0]) == one.log_joint(many[0])).all()
+
+
+def test_a_megabyte_is_learned_on_several_threads() -> None:
+    threads = set()
+
+    def noted(word: str) -> str:
+        threads.add(threading.get_ident())
+        return word
+
+    texts, labels = large((["a b", "c d", "e f"], ["x", "y", "x"]), 3)
+    Model([words(normalizer=noted)], threads=3).learn(
+        [f"{text} w{i}" for i, text in enumerate(texts)], labels
+    )
+    assert len(threads) == 3
 
 
 @given(views, corpora(), st.integers(1, 4))

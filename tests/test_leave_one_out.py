@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bayleaf import Model, chars, words
@@ -106,8 +106,7 @@ def test_the_one_wrong_label_is_the_first_suspect() -> None:
 @settings(max_examples=10)
 @given(corpora(min_size=6))
 def test_the_chosen_smoothing_predicts_documents_left_out_best(corpus: Corpus) -> None:
-    if len(set(corpus[1])) < 2:
-        return
+    assume(len(set(corpus[1])) > 1)
     model = Model([words()]).learn(*corpus).choose_alpha(*corpus)
     labels = np.array([model.classes.index(label) for label in corpus[1]], np.uint32)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn import metrics as peer
@@ -34,7 +34,6 @@ def card_of(truth: NDArray[Any], scores: NDArray[Any], classes: int, cut: int = 
     return card
 
 
-@settings(deadline=None)
 @given(answered(), st.integers(0, 40))
 def test_what_is_counted_in_two_batches_is_what_scikit_learn_measures(answers: Any, cut: int) -> None:
     truth, scores, classes = answers
@@ -50,7 +49,6 @@ def test_what_is_counted_in_two_batches_is_what_scikit_learn_measures(answers: A
     assert card.macro_f1 == pytest.approx(peer.f1_score(truth, best, average="macro"))
 
 
-@settings(deadline=None)
 @given(answered())
 def test_the_calibration_error_is_the_mean_distance_of_confidence_from_being_right(answers: Any) -> None:
     truth, scores, classes = answers
@@ -65,7 +63,6 @@ def test_the_calibration_error_is_the_mean_distance_of_confidence_from_being_rig
     assert sum(count for _, _, count in card.reliability()) == len(truth)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(-390, 390)), min_size=1, max_size=40))
 def test_the_curve_of_precision_and_recall_is_that_of_the_log_odds_in_steps_of_a_tenth(
     answers: list[tuple[bool, int]],

@@ -96,7 +96,7 @@ def test_top_terms_takes_a_classifier_and_some_of_its_classes() -> None:
     assert names(ax) == [term for term, _ in classifier.model_.top_terms("spam", 2)]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.lists(st.sampled_from(["win", "a", "prize", "now", "free", "lunch", "at", "noon"]), max_size=12),
     st.integers(0, 6),
@@ -164,7 +164,7 @@ MEAN, SIGMA, PRIOR = (
 )
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.tuples(MEAN, MEAN), st.tuples(SIGMA, SIGMA), PRIOR)
 def test_below_the_curves_each_strip_is_the_class_that_is_more_probable_there(
     means: tuple[float, float], sigmas: tuple[float, float], prior: float

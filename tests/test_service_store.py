@@ -72,7 +72,7 @@ def test_forgetting_needs_no_class_and_a_wrong_one_is_refused(tmp_path: Path) ->
         assert [each.before for each in done.results] == ["spam"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(

@@ -122,7 +122,7 @@ def assert_same_numbers(ours: Any, theirs: Any, X: Any) -> None:
     as_sparse=st.booleans(),
     option=st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_counting_models_equal_scikit_learn(
     name: str, sample: Sample, alpha: float, prior: str, weighted: bool, as_sparse: bool, option: bool
 ) -> None:
