@@ -8,5 +8,7 @@ mod memory;
 mod python;
 mod score;
 mod tally;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod tune;
