@@ -59,7 +59,7 @@ SECTIONS = {
     "Guides": ["text", "tables", "estimators", "tuning", "plots", "lazy", "service", "mail_servers"],
     "The paper": ["paper/README", "paper/index"],
     "Reference": ["reference", "commands/README", "model"],
-    "Why it is so": ["benchmarks", "decisions"],
+    "Why it is so": ["laws", "benchmarks", "decisions"],
 }
 # What the converter to MathML does not know, in words that it does.
 SYNONYMS = (

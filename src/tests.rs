@@ -1,4 +1,4 @@
-//! The core end to end, held against sums written out: counting, restoring, scoring, leaving out. Documents are
+//! The core end to end, held against sums written out: counting, restoring, scoring, leaving out (L3). Documents are
 //! letters of a small alphabet, and their terms all bytes and all pairs of neighbors.
 
 #![allow(clippy::expect_used, reason = "a test may fail")]

@@ -1,4 +1,4 @@
-"""The model file: the same bytes always, whole or not at all, and no file can do harm."""
+"""L7: the model file is the same bytes always, whole or not at all, and no file can do harm."""
 
 from __future__ import annotations
 

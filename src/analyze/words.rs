@@ -1,6 +1,6 @@
 //! Bytes to word tokens: blocks of 64 bytes become a bit mask of word bytes, lower-cased in the same step, and
 //! the borders of tokens are bit tricks on the mask. The block path, the portable path and the path of
-//! non-ASCII text give the same tokens.
+//! non-ASCII text give the same tokens (L8).
 
 use crate::analyze::byte_masks::{BLOCK, Mask, classify};
 use crate::analyze::characters::{CharacterSet, lower_alone, lower_into, spaceless, word_characters};
