@@ -148,7 +148,7 @@ def test_plain_lines_are_documents_and_an_empty_line_is_an_empty_one(tmp_path: P
 def test_files_of_lines_take_their_label_from_the_name_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "fr.txt").write_text("bonjour\n\nmerci\n")
     (tmp_path / "rt.neg").write_text("nein\n")
-    corpus = open_corpus(tmp_path / "fr.txt", tmp_path / "rt.neg", label="file", labelled=True)
+    corpus = open_corpus(tmp_path / "fr.txt", tmp_path / "rt.neg", label="file", labeled=True)
     assert read(corpus) == [("fr", "bonjour"), ("fr", "merci"), ("rt.neg", "nein")]
 
 
@@ -164,10 +164,10 @@ def test_a_file_beside_folders_is_refused_by_name_or_of_the_class_of_its_folder(
     with pytest.raises(
         CorpusError, match=r"ham/1 lies beside the folder .*ham/old\. .*--label-column folder"
     ):
-        list(open_corpus(tmp_path, labelled=True))
-    corpus = open_corpus(tmp_path, labelled=True, label="folder")
+        list(open_corpus(tmp_path, labeled=True))
+    corpus = open_corpus(tmp_path, labeled=True, label="folder")
     assert sorted(read(corpus)) == [("ham", "hi"), ("ham", "yo"), ("old", "hey"), ("spam", "win")]
-    assert sorted(texts(open_corpus(tmp_path, labelled=False))) == ["hey", "hi", "win", "yo"]
+    assert sorted(texts(open_corpus(tmp_path, labeled=False))) == ["hey", "hi", "win", "yo"]
 
 
 def test_a_link_that_leads_back_is_not_followed(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_in_a_tree_the_innermost_folder_is_the_label(tmp_path: Path) -> None:
         "enron2/ham/7": b"",
         "enron2/.git/x": b"no",
     }
-    corpus = open_corpus(make_tree(tmp_path, tree), encoding="latin-1", labelled=True)
+    corpus = open_corpus(make_tree(tmp_path, tree), encoding="latin-1", labeled=True)
     assert corpus.format == "folders"
     (batch,) = corpus
     assert batch.labels.tolist() == ["ham", "spam", "ham"]
@@ -206,7 +206,7 @@ def test_a_pattern_with_a_group_takes_the_label_from_the_path(tmp_path: Path) ->
     ]
 
 
-def test_a_maildir_is_labelled_by_its_name_and_so_are_its_mail_folders(tmp_path: Path) -> None:
+def test_a_maildir_is_labeled_by_its_name_and_so_are_its_mail_folders(tmp_path: Path) -> None:
     (tmp_path / "mail").mkdir()
     inbox = mailbox.Maildir(tmp_path / "mail" / "ham", create=True)
     inbox.add(b"Subject: hi\n\nnoon?\n")
@@ -217,7 +217,7 @@ def test_a_maildir_is_labelled_by_its_name_and_so_are_its_mail_folders(tmp_path:
     assert read(open_corpus(tmp_path / "mail")) == read(corpus)
 
 
-def test_mail_files_are_labelled_by_their_folder(tmp_path: Path) -> None:
+def test_mail_files_are_labeled_by_their_folder(tmp_path: Path) -> None:
     make_tree(tmp_path, {"ham/1.eml": b"Subject: hi\n", "spam/2.eml": b"Subject: win\n"})
     corpus = open_corpus(str(tmp_path / "*/*.eml"))
     assert [len(batch) for batch in corpus] == [2]
@@ -241,7 +241,7 @@ TAXA = b"s1\tk__A; p__B; c__C\ns2\tk__A; p__; c__\ns4\tk__A; p__D; c__\ns3\tk__A
 
 
 @pytest.mark.parametrize("size", [1, 12, 1 << 20])
-def test_sequences_are_joined_and_labelled_down_to_the_rank(tmp_path: Path, size: int) -> None:
+def test_sequences_are_joined_and_labeled_down_to_the_rank(tmp_path: Path, size: int) -> None:
     (tmp_path / "otus.fasta.gz").write_bytes(gzip.compress(FASTA))
     (tmp_path / "taxa.txt").write_bytes(TAXA)
     corpus = open_corpus(
@@ -334,7 +334,7 @@ def test_a_line_that_has_come_in_part_does_not_spoil_the_guess(feed: Callable[[i
     taking, giving = os.pipe()
     feed(io.FileIO(taking))
     os.write(giving, b"ham\thi\nspa")
-    corpus = open_corpus("-", interactive=True, labelled=True)
+    corpus = open_corpus("-", interactive=True, labeled=True)
     os.write(giving, b"m\tyo\n")
     os.close(giving)
     assert (corpus.format, read(corpus)) == ("tsv", [("ham", "hi"), ("spam", "yo")])

@@ -46,7 +46,7 @@ def failure(path: Path | str, **options: Any) -> str:
         (
             "mail.csv",
             b"id,words,kind\n1,hi,ham\n",
-            {"text": "words", "labelled": True},
+            {"text": "words", "labeled": True},
             "mail.csv, line 1: no column is named 'label'. The columns are 'id', 'words' and 'kind'; "
             "choose with --label-column.",
         ),
@@ -60,7 +60,7 @@ def failure(path: Path | str, **options: Any) -> str:
             {"header": True},
             "m.csv, line 1: two columns are named 'text'. Rename one of them.",
         ),
-        ("m.tsv", b"ham\thi\n\tyo\n", {"labelled": True}, f"m.tsv, line 2 has no label. {SKIP}"),
+        ("m.tsv", b"ham\thi\n\tyo\n", {"labeled": True}, f"m.tsv, line 2 has no label. {SKIP}"),
         (
             "m.tsv",
             b"ham\thi\nham\tcaf\xe9\n",
@@ -127,7 +127,7 @@ def failure(path: Path | str, **options: Any) -> str:
         (
             "m.fasta",
             b">a\nACGT\n",
-            {"labelled": True},
+            {"labeled": True},
             "m.fasta: sequences have no label. Name the table of their taxa with --taxonomy, or "
             "their class with --label.",
         ),
@@ -144,7 +144,7 @@ def test_a_broken_file_is_named_with_its_line_and_a_remedy(
 
 def test_lines_without_labels_are_refused_where_labels_are_needed(tmp_path: Path) -> None:
     (tmp_path / "m.txt").write_text("just text\n")
-    assert failure(tmp_path / "m.txt", labelled=True).startswith(
+    assert failure(tmp_path / "m.txt", labeled=True).startswith(
         "m.txt: its lines have no label. Expected a label,"
     )
 
@@ -201,7 +201,7 @@ def test_an_option_that_makes_no_sense_is_refused(
 
 def test_skipped_rows_are_counted_for_every_kind_of_fault(tmp_path: Path) -> None:
     (tmp_path / "m.tsv").write_bytes(b"ham\thi\nspam\nham\t\xff\n\tno label\n\nspam\tyo\n")
-    corpus = open_corpus(tmp_path / "m.tsv", on_error="skip", labelled=True)
+    corpus = open_corpus(tmp_path / "m.tsv", on_error="skip", labeled=True)
     assert [text for batch in corpus for text in batch.texts] == ["hi", "yo"]
     assert corpus.skipped == 3
     (tmp_path / "m.csv").write_bytes(b'label,text\nham,"two\n\xff lines"\nham,ok\nham,a"b\nx\n')
@@ -222,7 +222,7 @@ def test_a_row_without_a_label_is_named_in_parquet_too(tmp_path: Path) -> None:
     )
 
 
-def test_labelled_and_unlabelled_files_are_not_mixed(tmp_path: Path) -> None:
+def test_labeled_and_unlabeled_files_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("ham\thi\n")
     (tmp_path / "b.txt").write_text("hi\n")
     with pytest.raises(CorpusError, match=r"b\.txt has no labels, but .*a\.tsv has"):

@@ -112,8 +112,8 @@ def test_a_null_text_is_refused_and_empty_labels_are_none_in_every_format(tmp_pa
         path = tmp_path / "m.parquet"
         pq.write_table(pa.Table.from_pylist([{"text": "0", "label": "a"}, *rows]), path)
     with pytest.raises(CorpusError, match=r"(line|row) 2 has no value for 'text'"):
-        texts(open_corpus(path, labelled=True))
-    corpus = open_corpus(path, labelled=True, on_error="skip")
+        texts(open_corpus(path, labeled=True))
+    corpus = open_corpus(path, labeled=True, on_error="skip")
     assert (texts(corpus), corpus.skipped) == (["0", "z"], 3)
 
 
@@ -136,7 +136,7 @@ def test_a_label_is_the_same_class_in_every_format(tmp_path: Path) -> None:
         (b">claim a prize\nFREE\n", {}, "lines", 2),
         (b'{"text": "x"}\n', {}, "lines", 1),
         (b"claim\tnow\nsee you\n", {}, "lines", 2),
-        (b"ham\tx\ty\nspam\tz\n", {"labelled": True}, "tsv", 2),
+        (b"ham\tx\ty\nspam\tz\n", {"labeled": True}, "tsv", 2),
         (b'{"body": "x"}\n', {"text": "body"}, "jsonl", 1),
         (b"free prize\nlunch\n", {"constant": "spam"}, "lines", 2),
         (MAIL, {"mail": True}, "eml", 1),
@@ -162,7 +162,7 @@ def test_standard_input_is_lines_unless_something_says_otherwise(
 def test_a_mail_from_a_pipe_has_no_folder_to_name_its_class(feed: Callable[[bytes], None]) -> None:
     feed(MAIL)
     with pytest.raises(CorpusError, match=r"Standard input has no path.*--label"):
-        open_corpus("/dev/stdin", format="eml", labelled=True)
+        open_corpus("/dev/stdin", format="eml", labeled=True)
     feed(MAIL)
     corpus = open_corpus("/dev/stdin", format="eml", constant="spam")
     (batch,) = corpus
@@ -250,13 +250,13 @@ def test_lower_case_and_rna_are_the_same_sequence_but_proteins_keep_their_u(tmp_
 def test_a_taxonomy_table_is_read_by_its_columns(tmp_path: Path, table: str) -> None:
     (tmp_path / "s.fa").write_text(">a\nAC\n>b\nGT\n")
     (tmp_path / "taxa.tsv").write_text(table)
-    corpus = open_corpus(tmp_path / "s.fa", taxonomy=tmp_path / "taxa.tsv", labelled=True)
+    corpus = open_corpus(tmp_path / "s.fa", taxonomy=tmp_path / "taxa.tsv", labeled=True)
     assert labels(corpus) == ["k__A;g__X", "k__A;g__Y"]
 
 
 def test_a_rank_cuts_the_lineage_of_a_description_too(tmp_path: Path) -> None:
     (tmp_path / "s.fa").write_text(">a Bacteria;Firmicutes;Bacilli\nAC\n>b Bacteria;;\nGT\n")
-    corpus = open_corpus(tmp_path / "s.fa", label="description", rank=2, labelled=True)
+    corpus = open_corpus(tmp_path / "s.fa", label="description", rank=2, labeled=True)
     assert (labels(corpus), corpus.skipped) == (["Bacteria;Firmicutes"], 1)
 
 
@@ -267,7 +267,7 @@ def test_a_rank_cuts_the_lineage_of_a_description_too(tmp_path: Path) -> None:
         ("m.tsv", {"rank": "genus"}, "--rank is for FASTA"),
         ("m.txt", {"text": "body"}, "--text-column is for TSV, CSV, JSONL and Parquet"),
         ("m.jsonl", {"header": True}, "--header is for TSV and CSV"),
-        ("m.jsonl", {"label": "nonsense", "labelled": False}, "no column is named 'nonsense'"),
+        ("m.jsonl", {"label": "nonsense", "labeled": False}, "no column is named 'nonsense'"),
         ("m.jsonl", {"label": "x", "constant": "y"}, "drop it or --label-column"),
     ],
 )

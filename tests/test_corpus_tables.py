@@ -38,12 +38,12 @@ def written(content: bytes, name: str) -> Iterator[Path]:
 
 @given(st.lists(st.tuples(LABELS, CELLS), min_size=1), SIZES, st.sampled_from(["\n", "\r\n"]), st.booleans())
 @example([("ham", "")], 1, "\n", False)
-def test_any_labelled_lines_come_back(
+def test_any_labeled_lines_come_back(
     rows: list[tuple[str, str]], size: int, line_break: str, ended: bool
 ) -> None:
     content = line_break.join(f"{label}\t{text}" for label, text in rows) + line_break * ended
     with written(content.encode(), "m.tsv") as path:
-        batches = list(open_corpus(path, batch_bytes=size, labelled=True, header=False))
+        batches = list(open_corpus(path, batch_bytes=size, labeled=True, header=False))
     found = [row for b in batches for row in zip(b.labels.tolist(), b.texts.tolist(), strict=True)]
     assert found == rows
     origins = [batch.origin(row) for batch in batches for row in range(len(batch))]
@@ -157,7 +157,7 @@ def test_further_tabs_belong_to_the_text_where_it_is_the_last_column_only(tmp_pa
 
 def test_columns_may_be_chosen_by_number_where_they_have_no_names(tmp_path: Path) -> None:
     (tmp_path / "m.tsv").write_text("see you\tham\nwin\tspam\n")
-    (batch,) = open_corpus(tmp_path / "m.tsv", text=1, labelled=True)
+    (batch,) = open_corpus(tmp_path / "m.tsv", text=1, labeled=True)
     assert (batch.texts.tolist(), batch.labels.tolist()) == (["see you", "win"], ["ham", "spam"])
 
 
@@ -172,7 +172,7 @@ def test_real_corpora_are_read_as_a_naive_reader_reads_them(name: str) -> None:
         expected = [tuple(line.rstrip("\n").split("\t", 1)) for line in file]
     numbering = Numbering()
     found = []
-    for batch in open_corpus(path, labelled=True):
+    for batch in open_corpus(path, labeled=True):
         labels = [numbering.names[number] for number in numbering.encode(batch.labels)]
         found += list(zip(labels, batch.texts, strict=True))
     assert found == expected

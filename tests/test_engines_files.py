@@ -31,7 +31,7 @@ COUNTS = [1, 2, 3, 7, 64, 500]
 def read(paths: list[Path], of: int, **options: Any) -> tuple[list[tuple[str, str]], list[int]]:
     """All rows of all shards, and how many each shard had."""
     rows, sizes = [], []
-    for shard in pickle.loads(pickle.dumps(open_corpus(*paths, labelled=True, **options).split(of))):
+    for shard in pickle.loads(pickle.dumps(open_corpus(*paths, labeled=True, **options).split(of))):
         own = [
             pair for batch in shard for pair in zip(strings(batch.labels), strings(batch.texts), strict=True)
         ]

@@ -22,8 +22,9 @@ def citing() -> dict[str, set[str]]:
     return cited
 
 
-def test_the_laws_are_numbered_from_one() -> None:
-    assert list(LAWS) == [str(number) for number in range(1, len(LAWS) + 1)]
+def test_the_laws_stand_in_the_order_of_their_numbers() -> None:
+    assert len(LAWS) >= 8
+    assert list(LAWS) == sorted(LAWS, key=int)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -1,4 +1,4 @@
-"""Nothing acknowledged is lost: kill -9, a full disk, a failing fsync, a damaged snapshot, a cut log."""
+"""L11: nothing acknowledged is lost: kill -9, a full disk, a failing fsync, a damaged snapshot, a cut log."""
 
 from __future__ import annotations
 

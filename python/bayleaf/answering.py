@@ -1,4 +1,4 @@
-"""Counts made ready to answer: one scorer for each view, and the prior."""
+"""Scorers compiled from counts: one per view, and the prior."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Compiled:
         return scores
 
     def best(self, columns: list[Any], threads: int) -> NDArray[np.integer[Any]]:
-        """The most probable class of each document; of equals, the first."""
+        """The most probable class of each document; ties go to the first class."""
         alone = self.scorers[0] if len(self.scorers) == 1 and self.temperature == 1 else None
         if isinstance(alone, TextScorer) and not self.may_rule_out:
             return alone.best(columns[0], self.log_prior, threads)

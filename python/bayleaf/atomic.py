@@ -26,7 +26,7 @@ _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)\Z")
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the place of `path` if nothing goes wrong.
 
-    It is made in the same folder under a name that nobody can foresee. A link is kept, and what it leads to
+    It is made in the same folder under an unpredictable name. A link is kept, and what it leads to
     is replaced, with the permissions, the owner and the extended attributes that it has, as far as the user
     may give them. A device, a pipe or a socket is written to instead.
     """

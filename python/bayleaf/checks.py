@@ -1,4 +1,4 @@
-"""Checks of settings: each names the value that is wrong and what is expected."""
+"""Validation of settings: each error names the value and what is expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""X and its columns, whatever library holds them: texts, values, numbers; what is missing stays missing."""
+"""Input columns of any library: texts, categories, numbers; missing values stay missing."""
 
 from __future__ import annotations
 

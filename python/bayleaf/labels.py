@@ -1,4 +1,4 @@
-"""Class labels as numbers, in the order in which they are met, and back."""
+"""Class labels as numbers, in order of first appearance, and back."""
 
 from __future__ import annotations
 

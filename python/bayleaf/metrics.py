@@ -1,4 +1,4 @@
-"""How good answers are: counted batch by batch in constant memory, measured when asked."""
+"""Classification metrics, accumulated batch by batch in constant memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learned thing: views, their counts, and the settings that turn counts into answers."""
+"""The model: views, their counts, and the settings that turn counts into answers."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Model:
     |---|---|---|
     | `views` | list of views, or mapping from column to view or views | how to look at the documents |
     | `alpha` | number >= 0 | smoothing: 1 is Laplace's, less is Lidstone's, 0 is maximum likelihood |
-    | `priors` | "empirical", "uniform", mapping from class to probability | the classes before looking |
-    | `unseen` | "ignore", "smooth" | what a term says that was never learned |
+    | `priors` | "empirical", "uniform", mapping from class to probability | class priors |
+    | `unseen` | "ignore", "smooth" | how to score terms not seen in training |
     | `classes` | labels, None | close the set of classes; None lets new ones in |
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
 
@@ -323,7 +323,7 @@ class Model:
         return np.exp(self.log_posterior(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each document; of equals, the first in `classes`."""
+        """The most probable class of each document; ties go to the first class."""
         compiled = self._ready()
         best = compiled.best(model_views.read(self.views, X), self.threads)
         answers: NDArray[Any] = compiled.labels[best]

@@ -1,4 +1,4 @@
-"""A model as the settings and arrays of its file, and back, checked."""
+"""Serialization of a model: settings and arrays, validated on load."""
 
 from __future__ import annotations
 

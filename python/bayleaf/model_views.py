@@ -122,7 +122,7 @@ def has_no_prior(views: NamedViews, priors: Priors) -> bool:
 
 
 def needs_normalizer(settings: Mapping[str, Any]) -> bool:
-    """Whether a view with these settings was learned with a function of the user's."""
+    """Whether a view with these settings was learned with a user-supplied function."""
     functions = [settings.get("tokenizer"), settings.get("normalization")]
     return any(isinstance(each, Mapping) and each.get("function") is not None for each in functions)
 

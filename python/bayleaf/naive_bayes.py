@@ -36,8 +36,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     |---|---|---|
     | `views` | None, a view, list of views, mapping from column to view or views | how to look at X |
     | `alpha` | number >= 0, "auto" | smoothing: 1 is Laplace's, less is Lidstone's, 0 is maximum likelihood |
-    | `priors` | "empirical", "uniform", mapping from class to probability | the classes before looking |
-    | `unseen` | "ignore", "smooth" | what a term or category says that was never learned |
+    | `priors` | "empirical", "uniform", mapping from class to probability | class priors |
+    | `unseen` | "ignore", "smooth" | how to score terms and categories not seen in training |
     | `costs` | None, {true: {answer: cost}}, matrix | answer what costs least, not what is most probable |
     | `thresholds` | None, mapping from class to probability | answer a class only if it reaches so much |
     | `tuning` | "auto", "terms", "views", "temperature", None | how texts are weighed; None is the textbook |
@@ -166,7 +166,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         return {"alpha": alpha, "priors": self.priors, "unseen": self.unseen}
 
     def _ready(self) -> Model:
-        """The model, with the settings of now."""
+        """The model with the estimator's current settings applied."""
         if "model_" not in self.__dict__:
             check_is_fitted(self)
         model = self.model_

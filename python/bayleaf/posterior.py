@@ -15,7 +15,7 @@ from bayleaf.types import Floats, Priors
 
 
 def decide(posterior: Floats, classes: Sequence[Any], costs: Any, thresholds: Any) -> NDArray[Any]:
-    """The number of the answer for each row of probabilities; of equals, the first class."""
+    """The number of the answer for each row of probabilities; ties go to the first class."""
     if costs is not None and thresholds is not None:
         raise ValueError("Give `costs` or `thresholds`, not both: each decides alone.")
     if costs is not None:

@@ -70,7 +70,7 @@ def unpack(data: bytes | bytearray | memoryview, origin: str) -> tuple[dict[str,
         checksum = settings.pop("checksum")
         tensors = dict(_arrays(header, data, start))
         if checksum != _checksum(settings, tensors):
-            raise ModelFileError(f"{origin} is damaged: its checksum does not fit its content.")
+            raise ModelFileError(f"{origin} is damaged: its checksum does not match.")
         views: list[Arrays] = [{} for _ in settings["views"]]
         for name, array in tensors.items():
             index, _, column = name.partition(".")
@@ -91,7 +91,7 @@ def _arrays(header: dict[str, Any], data: bytes, start: int) -> Iterator[tuple[s
         yield name, np.frombuffer(data, kind, length, start + begin)
         expected = end
     if start + expected != len(data):
-        raise ValueError("there is something behind its end")
+        raise ValueError("there is trailing data")
 
 
 def _header(text: bytes, origin: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _header(text: bytes, origin: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
-        raise ModelFileError(f"{origin} is not a bayleaf model, or its head is damaged.")
+        raise ModelFileError(f"{origin} is not a bayleaf model, or its header is damaged.")
     return dict(header)
 
 

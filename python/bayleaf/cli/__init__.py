@@ -1,4 +1,4 @@
-"""The command line: `bayleaf train`, `bayleaf classify` and the others, a file for each group of them."""
+"""The command line: `bayleaf train`, `bayleaf classify` and the others, one file per group of commands."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Reading ahead: the next batch is read while the last one is counted."""
+"""Prefetching: the next batch is read while the last one is counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which commands there are, and how one ends."""
+"""The command group: lazy loading, error messages and exit codes."""
 
 from __future__ import annotations
 

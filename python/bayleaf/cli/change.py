@@ -62,7 +62,7 @@ def update_command(
     reading = Reading.taken(given)
     with _changing(model_file, output, inputs, reading, no_wait, as_json) as change:
         model = change.model
-        learn(model, opened(reading, inputs, model, labelled=True), reading, new_classes=new_class)
+        learn(model, opened(reading, inputs, model, labeled=True), reading, new_classes=new_class)
 
 
 @click.command("forget")
@@ -91,7 +91,7 @@ def forget_command(
     reading = Reading.taken(given)
     with _changing(model_file, output, inputs, reading, no_wait, as_json) as change:
         model = change.model
-        for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
+        for batch in reading.batches(opened(reading, inputs, model, labeled=True)):
             _forget(model, documents(model, batch), labels_for(model, batch.labels), model_file)
 
 
@@ -133,7 +133,7 @@ def relabel_command(
         model = change.model
         classes = {str(name): name for name in model.classes}
         check_known([old] if new_class else [old, new], model, model_file)
-        for batch in reading.batches(opened(reading, inputs, model, labelled=False)):
+        for batch in reading.batches(opened(reading, inputs, model, labeled=False)):
             rows = documents(model, batch)
             _forget(model, rows, [classes[old]] * len(batch), model_file)
             model.learn(rows, [classes.get(new, new)] * len(batch))
@@ -188,7 +188,7 @@ def retune_command(
             model.drop_judgment()
             return
         kept = Kept(None)
-        for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
+        for batch in reading.batches(opened(reading, inputs, model, labeled=True)):
             kept.add(documents(model, batch), labels_for(model, batch.labels))
         weigh(model, kept, level, reading)
 

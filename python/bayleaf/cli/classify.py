@@ -63,7 +63,7 @@ def classify_command(model_file: str, inputs: tuple[str, ...], as_json: bool, **
     piped = "-" in names
     if piped:
         _widen_pipe()
-    corpus = opened(reading, names, model, labelled=False, interactive=piped)
+    corpus = opened(reading, names, model, labeled=False, interactive=piped)
     out = sys.stdout.buffer
     answers = Answers(model, style)
     for batch in reading.batches(corpus):

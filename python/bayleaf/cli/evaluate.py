@@ -34,7 +34,7 @@ def evaluate_command(
 ) -> None:
     """Compare the answers of a model with the labels of documents.
 
-    INPUT is labelled documents, as for 'train'. A class that the model does not know counts as a mistake.
+    INPUT is labeled documents, as for 'train'. A class that the model does not know counts as a mistake.
     Memory does not grow with the input.
 
     \b
@@ -50,7 +50,7 @@ def evaluate_command(
         check_target(html, model_file, *inputs)
     model = load(model_file, reading.threads)
     measured = Measurement(model, 0 if of_columns(model) else worst)
-    for batch in reading.batches(opened(reading, inputs, model, labelled=True)):
+    for batch in reading.batches(opened(reading, inputs, model, labeled=True)):
         measured.add(documents(model, batch), batch.labels, batch.origin)
     measured.check(inputs[0])
     if html:

@@ -1,4 +1,4 @@
-"""Measuring a model on labelled documents, for `train` and `evaluate`."""
+"""Evaluation on labeled documents, for `train` and `evaluate`."""
 
 from __future__ import annotations
 

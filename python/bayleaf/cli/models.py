@@ -1,4 +1,4 @@
-"""Loading and keeping models: what goes wrong is said in terms of the file that the user named."""
+"""Loading and saving models; errors name the file that the user named."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ def _some(names: list[str]) -> str:
     return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"
 
 
-def opened(reading: Reading, inputs: Sequence[str], model: Model, labelled: bool, **how: bool) -> Corpus:
+def opened(reading: Reading, inputs: Sequence[str], model: Model, labeled: bool, **how: bool) -> Corpus:
     """The corpus as the model looks at it: texts, named columns, or mail."""
-    return reading.open(inputs, labelled, table=of_columns(model), mail=of_mail(model), **how)
+    return reading.open(inputs, labeled, table=of_columns(model), mail=of_mail(model), **how)
 
 
 def check_text(model: Model, path: str, what: str) -> None:

@@ -58,13 +58,13 @@ class Encoding(click.ParamType[str]):
         return str(value)
 
 
-_QUIET = click.option("-q", "--quiet", is_flag=True, help="No remarks and no progress on standard error.")
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="Suppress remarks and progress.")
 
 _READING = [
     click.option(
         "--format",
         type=click.Choice(FORMATS),
-        help="What the input is; without it, guessed from name and content.",
+        help="Format of the input; detected from name and content by default.",
     ),
     click.option(
         "--text-column",
@@ -79,22 +79,20 @@ _READING = [
         metavar="NAME",
         help="The column with the label; or 'folder', 'file', or a pattern of the path: '(ham|spam)'.",
     ),
-    click.option(
-        "--header/--no-header", default=None, help="Whether the first row of a table names its columns."
-    ),
+    click.option("--header/--no-header", default=None, help="Whether the first row of a table is a header."),
     click.option(
         "--encoding",
         type=Encoding(),
         default="utf-8",
         show_default=True,
-        help="How the bytes of the input are text.",
+        help="Encoding of the input.",
     ),
     click.option(
         "--on-error",
         type=click.Choice(["stop", "skip", "replace"]),
         default="stop",
         show_default=True,
-        help="What happens to a line that cannot be decoded or is malformed.",
+        help="How to handle undecodable or malformed records.",
     ),
     click.option(
         "--rejects",
@@ -114,7 +112,7 @@ _READING = [
     click.option(
         "--threads",
         type=click.IntRange(1),
-        help="Processors to use; without it, all. The result is the same.",
+        help="Number of threads; all processors by default. The result is the same.",
     ),
     _QUIET,
 ]
@@ -163,13 +161,15 @@ _LOOKING = [
         metavar="NAME",
         help="Views that go well together: text, messages, mail, language or dna.",
     ),
-    click.option("--ngrams", metavar="N|A-B", help="Words in a row that make a term: 2 is 1-2."),
+    click.option("--ngrams", metavar="N|A-B", help="Word n-grams to count: 2 means 1-2."),
     click.option(
         "--stop-words",
         metavar="LANG|FILE|top:N",
-        help="Words to leave out: a language's, a file's lines, or the N most frequent.",
+        help="Stop words: a language, a file with one a line, or the N most frequent terms.",
     ),
-    click.option("--sparse", type=int, metavar="N", help="Also pairs of words up to N apart."),
+    click.option(
+        "--sparse", type=int, metavar="N", help="Also count pairs of words up to N apart (skip-grams)."
+    ),
     click.option(
         "--tokenizer", metavar="HOW", help="words, words+punctuation, whitespace, or a regular expression."
     ),
@@ -177,24 +177,26 @@ _LOOKING = [
         "--keep",
         multiple=True,
         metavar="KIND",
-        help="Whole tokens: url, email, money, emoji, hashtag, mention.",
+        help="Keep as whole tokens: url, email, money, emoji, hashtag, mention.",
     ),
-    click.option("--stemmer", metavar="LANG", help="Cut endings off: porter, or a language."),
-    click.option(
-        "--lemmatizer", metavar="LANG", help="Put the dictionary's form: a language, or english:verb."
-    ),
-    click.option("--min-length", type=int, help="Leave out words of fewer letters."),
-    click.option("--max-length", type=int, help="Leave out words of more letters."),
-    click.option("--lower/--no-lower", default=None, help="Whether A and a are the same (they are)."),
+    click.option("--stemmer", metavar="LANG", help="Stem words: porter, or a language."),
+    click.option("--lemmatizer", metavar="LANG", help="Lemmatize words: a language, or english:verb."),
+    click.option("--min-length", type=int, help="Drop words with fewer characters."),
+    click.option("--max-length", type=int, help="Drop words with more characters."),
+    click.option("--lower/--no-lower", default=None, help="Ignore case (the default)."),
     click.option("--strip-accents", is_flag=True, help="Write café as cafe."),
     click.option(
         "--digits",
         type=click.Choice(["keep", "zero", "single", "drop"]),
-        help="Write 2024 as 2024, 0000, 0, or not.",
+        help="Write 2024 as 2024, 0000, 0, or drop it.",
     ),
-    click.option("--words", "with_words", is_flag=True, help="Count words beside --chars or --bytes."),
-    click.option("--chars", metavar="A-B", help="Count letters in a row, A to B of them, instead of words."),
-    click.option("--bytes", "bytes_", metavar="K", help="Count bytes in a row, K of them, instead of words."),
+    click.option(
+        "--words", "with_words", is_flag=True, help="Count words in addition to --chars or --bytes."
+    ),
+    click.option(
+        "--chars", metavar="A-B", help="Count character n-grams, A to B characters long, instead of words."
+    ),
+    click.option("--bytes", "bytes_", metavar="K", help="Count n-grams of K bytes instead of words."),
     click.option(
         "--event",
         type=click.Choice(["multinomial", "bernoulli", "complement"]),
@@ -203,25 +205,25 @@ _LOOKING = [
     click.option(
         "--tf",
         type=click.Choice(["count", "binary", "normalized", "tf-idf"]),
-        help="What a term counts for in a document (count).",
+        help="Term weighting (count).",
     ),
 ]
 
 _JUDGING = [
-    click.option("--alpha", type=float, help="Smoothing: 1 (the default) is Laplace's, less is Lidstone's."),
+    click.option("--alpha", type=float, help="Smoothing: 1 (the default) is Laplace, less is Lidstone."),
     click.option(
         "--priors",
         default="empirical",
         show_default=True,
         metavar="HOW",
-        help="The classes before looking: empirical, uniform, or ham=0.8,spam=0.2.",
+        help="Class priors: empirical, uniform, or ham=0.8,spam=0.2.",
     ),
     click.option(
         "--unseen",
         type=click.Choice(["ignore", "smooth"]),
         default="ignore",
         show_default=True,
-        help="What a term says that was never learned.",
+        help="How to score terms not seen in training.",
     ),
 ]
 

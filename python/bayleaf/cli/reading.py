@@ -1,4 +1,4 @@
-"""Opening input for a command: what was guessed, how far it is, what was left out."""
+"""Opening input for a command: format detection, progress, skipped records."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Reading:
     def open(
         self,
         inputs: Sequence[str],
-        labelled: bool | None,
+        labeled: bool | None,
         interactive: bool = False,
         table: bool = False,
         mail: bool = False,
@@ -78,7 +78,7 @@ class Reading:
             on_error=self.on_error,
             taxonomy=self.taxonomy,
             rank=self.rank,
-            labelled=labelled,
+            labeled=labeled,
             table=table,
             interactive=interactive,
             mail=mail,
@@ -124,7 +124,7 @@ class Reading:
 
 
 def _on_disk(corpus: Corpus) -> bool:
-    """Whether reading never waits for somebody else, and there is more than a batch to read."""
+    """Whether the corpus is on disk, so that reading never blocks, and larger than a batch."""
     streamed = corpus.format not in ("folders", "maildir", "eml")
     return streamed and (corpus.total_bytes or 0) > (8 << 20)
 

@@ -31,15 +31,10 @@ def page(model_file: str, inputs: Sequence[str], measured: Measurement) -> str:
 
 def _facts(measured: Measurement) -> str:
     card = measured.card
-    named = [
-        ("accuracy", f"{card.accuracy:.4f}"),
-        ("macro F1", f"{card.macro_f1:.4f}"),
-        ("MCC", f"{card.mcc:.4f}"),
-        ("log loss", f"{card.log_loss:.4f}"),
-        ("ECE", f"{card.ece:.4f}"),
-        ("documents", f"{card.n:,}"),
-    ]
-    return facts(named)
+    scores = {"accuracy": card.accuracy, "macro F1": card.macro_f1, "MCC": card.mcc}
+    losses = {"log loss": card.log_loss, "ECE": card.ece}
+    measured_as = [(name, f"{value:.4f}") for name, value in (scores | losses).items()]
+    return facts([*measured_as, ("documents", f"{card.n:,}")])
 
 
 def _by_class(measured: Measurement) -> str:

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bayleaf.svg import (
-    COLORS,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Scale,
-    across_axis,
-    dot,
-    figure,
-    line,
-    polyline,
-    text,
-    turned,
-    up_axis,
-)
+from bayleaf import svg
+from bayleaf.svg import LEFT, RIGHT, TOP, WIDTH, Scale
 
 SIDE = WIDTH - LEFT - RIGHT
 LETTER = 6.5
@@ -32,11 +18,11 @@ def matrix(counts: Sequence[Sequence[int]], names: Sequence[str]) -> str:
     parts = []
     for row, name in enumerate(names):
         at = left + row * cell
-        parts.append(text(left - 6, at + cell / 2 + 4, name[:24], anchor="end"))
-        parts.append(turned(at + cell / 2 + 4, left - 6, name[:24]))
+        parts.append(svg.text(left - 6, at + cell / 2 + 4, name[:24], anchor="end"))
+        parts.append(svg.turned(at + cell / 2 + 4, left - 6, name[:24]))
         parts += _row(counts[row], row, left, at, cell)
     side = left + len(names) * cell + 4
-    return figure(side, "".join(parts), "confusion matrix", max(side, WIDTH))
+    return svg.figure(side, "".join(parts), "confusion matrix", max(side, WIDTH))
 
 
 def _row(counts: Sequence[int], row: int, left: float, y: float, cell: float) -> list[str]:
@@ -50,7 +36,7 @@ def _row(counts: Sequence[int], row: int, left: float, y: float, cell: float) ->
         )
         if count and cell >= LETTER * len(str(count)) + 2:
             kind = "deep" if part > 0.6 else ""
-            parts.append(text(x + cell / 2, y + cell / 2 + 4, str(count), kind, "middle"))
+            parts.append(svg.text(x + cell / 2, y + cell / 2 + 4, str(count), kind, "middle"))
     return parts
 
 
@@ -59,19 +45,19 @@ def _square(across: str, up: str) -> tuple[Scale, Scale, str]:
     height = TOP + SIDE
     right, above = Scale(0, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, height, TOP)
     ticks = [(tick, f"{tick:g}") for tick in right.ticks()]
-    return right, above, across_axis(right, height, ticks, across) + up_axis(above, height, name=up)
+    return right, above, svg.across_axis(right, height, ticks, across) + svg.up_axis(above, height, name=up)
 
 
 def reliability(bins: Sequence[tuple[float, float, int]]) -> str:
     """How often answers of a confidence are right: on the diagonal the model knows what it knows."""
     most = max((count for _, _, count in bins), default=1)
     across, up, axes = _square("confidence", "part that is right")
-    parts = [axes, line(across(0), up(0), across(1), up(1), "diagonal")]
+    parts = [axes, svg.line(across(0), up(0), across(1), up(1), "diagonal")]
     for confidence, hits, count in bins:
         said = f"{count} documents, confidence {confidence:.4f}, right {hits:.4f}"
         radius = 3 + 11 * (count / most) ** 0.5
-        parts.append(dot(across(confidence), up(hits), "part", said, round(radius, 1)))
-    return figure(TOP + SIDE + 36, "".join(parts), "reliability diagram")
+        parts.append(svg.dot(across(confidence), up(hits), "part", said, round(radius, 1)))
+    return svg.figure(TOP + SIDE + 36, "".join(parts), "reliability diagram")
 
 
 def curves(named: Sequence[tuple[str, Sequence[float], Sequence[float]]]) -> str:
@@ -79,9 +65,9 @@ def curves(named: Sequence[tuple[str, Sequence[float], Sequence[float]]]) -> str
     across, up, axes = _square("recall", "precision")
     parts = [axes]
     for number, (name, recall, precision) in enumerate(named):
-        kind = f"line{number % COLORS}"
+        kind = f"line{number % svg.COLORS}"
         places = [(across(x), up(y)) for x, y in zip(recall, precision, strict=True)]
-        parts.append(polyline(places, kind))
+        parts.append(svg.polyline(places, kind))
         y = TOP + SIDE - 8 - 14 * (len(named) - 1 - number)
-        parts.append(text(LEFT + 8, y, name[:32], kind))
-    return figure(TOP + SIDE + 36, "".join(parts), "precision and recall")
+        parts.append(svg.text(LEFT + 8, y, name[:32], kind))
+    return svg.figure(TOP + SIDE + 36, "".join(parts), "precision and recall")

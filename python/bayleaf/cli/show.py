@@ -1,4 +1,4 @@
-"""What results look like in a terminal; color only where it is one and NO_COLOR is not set."""
+"""Terminal output; color only in a terminal, and only if NO_COLOR is not set."""
 
 from __future__ import annotations
 

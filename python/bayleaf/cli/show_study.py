@@ -1,4 +1,4 @@
-"""What a study looks like in a terminal."""
+"""Terminal output of a study."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _note(study: Study, top: int) -> str:
     more = len(study.results) - top
     rest = f" {more} more are in --csv and --html." if more > 0 else ""
     caught = f" Caught: of {study.positive}; blocked: of the others." if study.positive is not None else ""
-    return f"= cannot be told from the best.{caught}{rest}"
+    return f"= not significantly different from the best.{caught}{rest}"
 
 
 def _effects(study: Study) -> Table:

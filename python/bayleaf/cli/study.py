@@ -36,13 +36,13 @@ def _choices(command: Any) -> Any:
 @click.argument("inputs", nargs=-1, required=True, metavar="CORPUS...")
 @_choices
 @click.option("--alpha", type=float, multiple=True, help="Smoothing, above 0; again for more.  [default: 1]")
-@click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts of the corpus.")
+@click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Number of folds.")
 @click.option(
     "--priors",
     default="empirical",
     show_default=True,
     metavar="HOW",
-    help="The classes before looking: empirical, uniform, or ham=0.8,spam=0.2.",
+    help="Class priors: empirical, uniform, or ham=0.8,spam=0.2.",
 )
 @click.option("--positive", metavar="LABEL", help="The class to be caught; of two, spam or the rarer one.")
 @click.option(
@@ -50,12 +50,12 @@ def _choices(command: Any) -> Any:
     type=click.Choice(["accuracy", "mcc", "macro-f1", "log-loss"]),
     default="accuracy",
     show_default=True,
-    help="What is best.",
+    help="Metric to rank by.",
 )
 @click.option(
     "--curve", is_flag=True, help="Also measure growing vocabularies of the most informative words."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Which documents share a fold.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the folds.")
 @click.option("--top", type=click.IntRange(1), default=12, show_default=True, help="Combinations to show.")
 @click.option("--csv", "csv_file", metavar="FILE", help="Write all combinations as a table.")
 @click.option("--html", "html_file", metavar="FILE", help="Write a page with plots, all in one file.")
@@ -71,9 +71,9 @@ def study_command(
 ) -> None:
     """Compare event models, stop words, stems, n-grams and weights by cross-validation.
 
-    CORPUS is labelled documents, as for 'train'; it is held in memory. The texts are counted once for each
+    CORPUS is labeled documents, as for 'train'; it is held in memory. The texts are counted once for each
     way to look at them, and each fold is taken out of the counts, so that a thousand models take seconds.
-    What cannot be told from the best combination is marked as a tie.
+    What is not significantly different from the best combination is marked as a tie.
 
     \b
     Examples:
@@ -129,7 +129,7 @@ def _documents(reading: Reading, inputs: tuple[str, ...]) -> tuple[list[str], li
 
     texts: list[str] = []
     labels: list[str] = []
-    for batch in reading.batches(reading.open(inputs, labelled=True)):
+    for batch in reading.batches(reading.open(inputs, labeled=True)):
         texts += strings(batch.texts)
         labels += strings(batch.labels)
     if not texts:

@@ -1,4 +1,4 @@
-"""`export` and `import`: counts as a table, to be summed elsewhere."""
+"""`export` and `import`: counts as tables, to be summed with SQL."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tuning",
     type=click.Choice(LEVELS),
-    help="Weigh the evidence by documents left out: auto (for text, the default) to none.",
+    help="Fit weights on held-out documents: auto (the default for text) to none.",
 )
 @options.labeling
 @options.reading
@@ -58,7 +58,7 @@ def train_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Learn labelled documents and write a model.
+    """Learn labeled documents and write a model.
 
     INPUT is files, folders or patterns; '-' is standard input. TSV (label, tab, text), CSV, JSON lines,
     Parquet, fastText's lines, a folder for each class, mail, FASTA; compressed or not. The model is written
@@ -87,7 +87,7 @@ def train_command(
         model.check_level(level)
     check_target(output, *inputs, *([test] if test else []), *([like] if like else []))
     started = time.perf_counter()
-    corpus, kept = opened(reading, inputs, model, labelled=True), kept_for(level)
+    corpus, kept = opened(reading, inputs, model, labeled=True), kept_for(level)
     if kept is not None and not like and unsaid(given):
         model = _looking(make, corpus, reading, level, kept, learned=not holdout)
     elif not holdout:
@@ -142,7 +142,7 @@ def _tested(model: Model, reading: Reading, test: str) -> Measurement:
     from bayleaf.cli.models import documents, opened
 
     measured = Measurement(model)
-    for batch in reading.batches(opened(reading, [test], model, labelled=True)):
+    for batch in reading.batches(opened(reading, [test], model, labeled=True)):
         measured.add(documents(model, batch), batch.labels, batch.origin)
     measured.check(test)
     return measured
@@ -208,7 +208,7 @@ def _keep(
     from bayleaf.cli.models import n_terms, save, told
 
     if not model.n_documents:
-        raise click.ClickException(f"{first} holds no labelled document. No model was written.")
+        raise click.ClickException(f"{first} holds no labeled document. No model was written.")
     check_priors(model.priors, model.classes)
     written = save(model, output)
     terms = n_terms(model)

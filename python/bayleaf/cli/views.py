@@ -1,4 +1,4 @@
-"""From the options of a command to a model that has learned nothing yet."""
+"""Command options to an untrained model."""
 
 from __future__ import annotations
 

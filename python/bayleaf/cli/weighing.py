@@ -1,4 +1,4 @@
-"""Earned weights in the commands that learn: the documents kept for them, and what is said meanwhile."""
+"""Tuning in the commands that train: documents kept in memory, progress, summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files become batches of columns: labelled or unlabelled documents, whatever they are kept in."""
+"""Files to batches of columns: labeled or unlabeled documents in any format."""
 
 from bayleaf.corpus.batches import Batch, Column
 from bayleaf.corpus.corpus import Corpus, Shard, open_corpus

@@ -1,4 +1,4 @@
-"""What a corpus yields: some rows of its columns at a time."""
+"""Batches: consecutive rows of a corpus as named columns."""
 
 from __future__ import annotations
 

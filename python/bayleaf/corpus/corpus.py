@@ -38,7 +38,7 @@ class Corpus:
         self._waiting: Reader | None = self._reader
         layout = self._reader.layout
         self.columns, self.text_columns, self.label_column = layout.columns, layout.text, layout.label
-        self.has_labels = self._reader.labelled
+        self.has_labels = self._reader.labeled
         if layout.named and layout.text:
             settings.decided = layout.text, layout.label, self._sources[self._first].path
 
@@ -102,7 +102,7 @@ class Corpus:
     def _check_alike(self) -> None:
         """Later inputs may be of another format, but must have what the first one has."""
         layout, name, first = self._reader.layout, self._reader.name, self._sources[self._first].path
-        if self._reader.labelled != self.has_labels:
+        if self._reader.labeled != self.has_labels:
             has, other = ("no labels", "has") if self.has_labels else ("labels", "has none")
             raise CorpusError(f"{name} has {has}, but {first} {other}. Read them apart.")
         if not (self.text_columns and layout.text) and layout.columns != self.columns:
@@ -163,7 +163,7 @@ def open_corpus(
     header: bool | None = None,
     encoding: str = "utf-8",
     on_error: str = "stop",
-    labelled: bool | None = None,
+    labeled: bool | None = None,
     table: bool = False,
     taxonomy: str | os.PathLike[str] | None = None,
     rank: str | int | None = None,
@@ -188,7 +188,7 @@ def open_corpus(
     encoding, on_error: how bytes become text, and what to do with a record that is undecodable or malformed:
         "stop" with a `CorpusError`, "skip" and count it, or "replace" what cannot be decoded. Mails name
         their encodings themselves.
-    labelled: True requires labels; False ignores them; None takes them where they are.
+    labeled: True requires labels; False ignores them; None takes them where they are.
     table: True does without a text column.
     taxonomy, rank: for FASTA and FASTQ, the table of names and lineages, and the rank ("genus" or 6) that is
         the label.
@@ -209,7 +209,7 @@ def open_corpus(
         header=header,
         encoding=encoding,
         on_error=on_error,
-        labelled=labelled,
+        labeled=labeled,
         table=table,
         taxonomy=taxonomy,
         rank=rank,

@@ -39,7 +39,7 @@ class TableReader(StreamReader):
         self.layout = layout(self._sampled(sample), settings, f"{stream.name}, line 1", trusting=quoted)
         self._takes_rest = not quoted and self.layout.columns[-1:] == self.layout.text
         self._header = self.layout.header
-        needed = self.layout.label if settings.labelled else None
+        needed = self.layout.label if settings.labeled else None
         self._label = None if needed is None else self.layout.columns.index(needed)
 
     def _sampled(self, sample: str) -> list[list[str]]:

@@ -100,7 +100,7 @@ class DocumentsReader(Reader):
             )
             raise CorpusError(f"{message}, got {settings.label!r}; choose with --label-column.")
         self.layout = Layout(
-            ("label", "text", "path"), ("text",), None if settings.labelled is False else "label"
+            ("label", "text", "path"), ("text",), None if settings.labeled is False else "label"
         )
 
     @property

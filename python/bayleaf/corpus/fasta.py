@@ -43,11 +43,11 @@ class SequenceReader(StreamReader):
             raise CorpusError(
                 f"{self.name}: no column is named {label!r}. The columns are {listed(columns)}."
             )
-        if self.settings.labelled is False:
+        if self.settings.labeled is False:
             return None
         if label in columns or (self._taxa is not None and not label):
             return label or "taxon"
-        if self.settings.labelled and not label:
+        if self.settings.labeled and not label:
             raise CorpusError(
                 f"{self.name}: sequences have no label. Name the table of their taxa with --taxonomy, or "
                 "their class with --label."

@@ -1,4 +1,4 @@
-"""Which format an input has, by its name and by how it begins."""
+"""Format detection, by file name and first bytes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _of_standard_input(start: bytes, settings: Settings) -> str:
     table = settings.table and not (settings.mail and not first.lstrip().startswith(b"{"))
     if settings.text or table or column or settings.header is not None:
         return "jsonl" if first.lstrip().startswith(b"{") else "tsv" if b"\t" in first else "csv"
-    return "tsv" if settings.labelled and settings.label is None else "lines"
+    return "tsv" if settings.labeled and settings.label is None else "lines"
 
 
 OPTIONS = {

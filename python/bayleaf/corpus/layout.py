@@ -1,4 +1,4 @@
-"""Which columns a table has, and which of them are text and label."""
+"""Columns of a table: header, text and label, given or detected."""
 
 from __future__ import annotations
 
@@ -116,14 +116,14 @@ def _as_decided(
 def _label(columns: tuple[str, ...], text: tuple[str, ...], settings: Settings, where: str) -> str | None:
     if settings.label and not from_path(settings.label, columns):
         label = _named(settings.label, columns, where, "--label-column")
-        return None if settings.labelled is False else label
-    if settings.labelled is False or settings.label:
+        return None if settings.labeled is False else label
+    if settings.labeled is False or settings.label:
         return None
     free = [name for name in columns if name not in text]
     found = next((name for usual in LABEL_NAMES for name in free if name.lower() == usual), None)
     if found is None and text and len(free) == 1 and columns == ("1", "2"):
         return free[0]
-    if found is None and settings.labelled:
+    if found is None and settings.labeled:
         raise _missing("label", columns, where, "--label-column")
     return found
 

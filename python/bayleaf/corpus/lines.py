@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.corpus.batches import Batch
 from bayleaf.corpus.blocks import Block, blocks
 from bayleaf.corpus.layout import Layout
-from bayleaf.corpus.reader import StreamReader, unlabelled_layout
+from bayleaf.corpus.reader import StreamReader, unlabeled_layout
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Offsets, Slices
 from bayleaf.corpus.streams import Stream
@@ -30,7 +30,7 @@ class LinesReader(StreamReader):
 
     def __init__(self, stream: Stream, settings: Settings) -> None:
         super().__init__(stream, settings)
-        self.layout = unlabelled_layout(stream.name, settings, ("text",), REMEDY)
+        self.layout = unlabeled_layout(stream.name, settings, ("text",), REMEDY)
 
     def batches(self) -> Iterator[Batch]:
         """Stream the lines."""
@@ -52,7 +52,7 @@ class FastTextReader(StreamReader):
             raise CorpusError(
                 f"{stream.name}: the label of a fastText line is the one it begins with; drop --label-column."
             )
-        self.layout = Layout(("label", "text"), ("text",), None if settings.labelled is False else "label")
+        self.layout = Layout(("label", "text"), ("text",), None if settings.labeled is False else "label")
 
     def batches(self) -> Iterator[Batch]:
         """Stream the lines."""
@@ -62,9 +62,9 @@ class FastTextReader(StreamReader):
             yield from self._block(block, Slices(block.buffer, starts[kept], ends[kept]))
 
     def _block(self, block: Block, rows: Slices) -> Iterator[Batch]:
-        labelled = _begin_with(rows, PREFIX)
-        self._refuse(block, rows, ~labelled, "does not begin with __label__")
-        rows = rows.take(labelled)
+        labeled = _begin_with(rows, PREFIX)
+        self._refuse(block, rows, ~labeled, "does not begin with __label__")
+        rows = rows.take(labeled)
         border = _first_space(rows)
         texts = Slices(block.buffer, np.minimum(border + 1, rows.ends), rows.ends)
         single = ~_begin_with(texts, PREFIX)

@@ -130,7 +130,7 @@ class MailReader(StreamReader):
 
 def path_column(stream: Stream, settings: Settings, rule: str) -> str | None:
     """The column of labels that come from the path; none where there is no path and none are needed."""
-    if settings.labelled is False or (settings.labelled is None and stream.name == STANDARD_INPUT):
+    if settings.labeled is False or (settings.labeled is None and stream.name == STANDARD_INPUT):
         return None
     label_of(stream.name, settings.label or rule)
     return "label"

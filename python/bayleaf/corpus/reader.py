@@ -47,12 +47,12 @@ class Reader(ABC):
     def path_label(self) -> str | None:
         """The label that the whole input has from its path, if that is where labels come from."""
         label = self.settings.label
-        if label is None or self.layout.label or self.settings.labelled is False:
+        if label is None or self.layout.label or self.settings.labeled is False:
             return None
         return label_of(self.path, label)
 
     @property
-    def labelled(self) -> bool:
+    def labeled(self) -> bool:
         """Whether its documents have labels, wherever they come from."""
         given = self.settings.constant is not None
         return given or self.layout.label is not None or self.path_label is not None
@@ -154,10 +154,10 @@ def pattern(rule: str) -> re.Pattern[str]:
     return compiled
 
 
-def unlabelled_layout(name: str, settings: Settings, columns: tuple[str, ...], remedy: str) -> Layout:
+def unlabeled_layout(name: str, settings: Settings, columns: tuple[str, ...], remedy: str) -> Layout:
     """Give the layout of a format that has no labels of its own; the path may give them."""
     by_path = settings.label is not None and from_path(settings.label)
-    if settings.labelled and not by_path:
+    if settings.labeled and not by_path:
         raise CorpusError(f"{name}: {remedy}")
     if settings.label is not None and not by_path:
         raise CorpusError(f"{name}: no column is named {settings.label!r}; {remedy}")

@@ -1,4 +1,4 @@
-"""How a corpus is to be read, and what happens to a record that cannot be."""
+"""Options of reading a corpus, and error handling."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Settings:
     header: bool | None = None
     encoding: str = "utf-8"
     on_error: str = "stop"
-    labelled: bool | None = None
+    labeled: bool | None = None
     table: bool = False
     taxonomy: str | PathLike[str] | None = None
     rank: str | int | None = None
@@ -91,7 +91,7 @@ class Settings:
             raise CorpusError("--label gives every document its label; drop it or --label-column.")
         if not self.constant:
             raise CorpusError("--label is empty. Name the class of the documents.")
-        self.labelled = False
+        self.labeled = False
 
     @property
     def has_byte_lines(self) -> bool:

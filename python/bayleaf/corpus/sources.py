@@ -1,4 +1,4 @@
-"""From what a user names (files, folders, patterns, "-") to what is read."""
+"""Input arguments (files, folders, patterns, "-") to sources."""
 
 from __future__ import annotations
 
@@ -143,12 +143,12 @@ def _folder(name: str, settings: Settings) -> list[Source]:
 
 def _strict(settings: Settings) -> bool:
     """Whether classes are needed and nothing was said about where they come from."""
-    return settings.labelled is not False and settings.label is None
+    return settings.labeled is not False and settings.label is None
 
 
 def _check_mailboxes(name: str, shards: list[Document], settings: Settings) -> None:
     """Two mailboxes of one name in two folders: is the class the name of the file, or of the folder?"""
-    if settings.labelled is False or settings.label is not None:
+    if settings.labeled is False or settings.label is not None:
         return
     boxes = [stem(doc.path) for doc in shards if stem(doc.path)[1] in MAILBOXES]
     if len({base for base, _ in boxes}) < len(boxes):

@@ -22,7 +22,7 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 def shards(paths: Paths, empty: Model, tasks: int | None, **reading: Any) -> list[Shard]:
     """Divide files among tasks; `reading` is what `open_corpus` takes."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    settings = {"labelled": True, "table": of_columns(empty), "batch_bytes": TASK_BATCH, **reading}
+    settings = {"labeled": True, "table": of_columns(empty), "batch_bytes": TASK_BATCH, **reading}
     with open_corpus(*given, **settings) as corpus:
         most = -(-(corpus.total_bytes or 0) // TASK_BYTES)
         return corpus.split(tasks or max(1, min(most, MOST_TASKS)))

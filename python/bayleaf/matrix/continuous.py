@@ -1,4 +1,4 @@
-"""Naive Bayes for measurements: a normal curve per class and feature, or a density as bumpy as the data."""
+"""Gaussian and kernel naive Bayes for measurements."""
 
 from __future__ import annotations
 

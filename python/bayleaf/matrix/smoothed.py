@@ -1,4 +1,4 @@
-"""What the classifiers that count share: a pseudo-count, priors from the classes' shares, and log shares."""
+"""Shared base of the counting classifiers: smoothing, priors, log shares."""
 
 from __future__ import annotations
 

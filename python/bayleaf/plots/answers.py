@@ -1,4 +1,4 @@
-"""How good answers are: which classes are taken for which, and whether confidence is deserved."""
+"""Confusion matrices and reliability diagrams."""
 
 from __future__ import annotations
 

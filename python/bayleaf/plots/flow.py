@@ -1,4 +1,4 @@
-"""How a classifier comes about: a diagram of the steps."""
+"""A flow diagram of how a classifier is trained and used."""
 
 from __future__ import annotations
 

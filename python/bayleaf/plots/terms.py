@@ -1,4 +1,4 @@
-"""What a model has learned, and why it answered as it did: bars of log odds."""
+"""Bars of log odds: top terms and explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which differences between combinations are real, and what each factor does, everything else being equal."""
+"""Significance tests between combinations, and the effect of each factor."""
 
 from __future__ import annotations
 

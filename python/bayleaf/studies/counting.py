@@ -1,4 +1,4 @@
-"""What one look at the texts gives: the counts of all documents, and each document as a row of terms."""
+"""Counts and document rows of one analysis of the texts."""
 
 from __future__ import annotations
 

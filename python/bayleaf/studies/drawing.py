@@ -6,28 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bayleaf.svg import (
-    COLORS,
-    LEFT,
-    RIGHT,
-    WIDTH,
-    Scale,
-    across_axis,
-    dot,
-    figure,
-    line,
-    polygon,
-    polyline,
-    text,
-    up_axis,
-)
+from bayleaf import svg
+from bayleaf.svg import LEFT, RIGHT, WIDTH, Scale
 
 ROW = 30
 
 
 def _ruler(across: Scale, height: float, percent: bool = True) -> str:
     unit = 100 if percent else 1
-    return across_axis(across, height, [(tick, f"{unit * tick:g}") for tick in across.ticks()])
+    return svg.across_axis(across, height, [(tick, f"{unit * tick:g}") for tick in across.ticks()])
 
 
 @dataclass(frozen=True)
@@ -51,11 +38,11 @@ def whiskers(marks: Sequence[Mark], title: str, percent: bool = True) -> str:
     for number, mark in enumerate(marks):
         y, kind = ROW * number + 21, "good" if mark.marked else "other"
         ends = across(mark.value - mark.spread), across(mark.value + mark.spread)
-        parts.append(text(RIGHT, y - 8, mark.name))
-        parts.append(text(WIDTH - RIGHT, y - 8, mark.shown, "small", "end"))
-        parts.append(line(ends[0], y, ends[1], y, f"bar {kind}"))
-        parts.append(dot(across(mark.value), y, kind, f"{mark.name}: {mark.shown}"))
-    return figure(height + 20, "".join(parts), title)
+        parts.append(svg.text(RIGHT, y - 8, mark.name))
+        parts.append(svg.text(WIDTH - RIGHT, y - 8, mark.shown, "small", "end"))
+        parts.append(svg.line(ends[0], y, ends[1], y, f"bar {kind}"))
+        parts.append(svg.dot(across(mark.value), y, kind, f"{mark.name}: {mark.shown}"))
+    return svg.figure(height + 20, "".join(parts), title)
 
 
 def differences(marks: Sequence[Mark], title: str) -> str:
@@ -63,14 +50,14 @@ def differences(marks: Sequence[Mark], title: str) -> str:
     most = max(max(abs(mark.value) for mark in marks), 1e-6)
     across = Scale(-most, most, RIGHT, WIDTH - RIGHT)
     height = ROW * len(marks)
-    parts = [_ruler(across, height), line(across(0), 0, across(0), height, "axis")]
+    parts = [_ruler(across, height), svg.line(across(0), 0, across(0), height, "axis")]
     for number, mark in enumerate(marks):
         y, kind = ROW * number + 21, "good" if mark.marked else "other"
-        parts.append(text(RIGHT, y - 8, mark.name))
-        parts.append(text(WIDTH - RIGHT, y - 8, mark.shown, "small", "end"))
-        parts.append(line(across(0), y, across(mark.value), y, f"thick {kind}"))
-        parts.append(dot(across(mark.value), y, kind, f"{mark.name}: {mark.shown}", 3))
-    return figure(height + 20, "".join(parts), title)
+        parts.append(svg.text(RIGHT, y - 8, mark.name))
+        parts.append(svg.text(WIDTH - RIGHT, y - 8, mark.shown, "small", "end"))
+        parts.append(svg.line(across(0), y, across(mark.value), y, f"thick {kind}"))
+        parts.append(svg.dot(across(mark.value), y, kind, f"{mark.name}: {mark.shown}", 3))
+    return svg.figure(height + 20, "".join(parts), title)
 
 
 @dataclass(frozen=True)
@@ -95,17 +82,19 @@ def curves(lines: Sequence[Curve], title: str, height: float = 250) -> str:
         xs = [across(math.log10(max(x, 1))) for x in curve.across]
         both = list(zip(xs, curve.up, curve.spread, strict=True))
         band = [(x, up(y + s)) for x, y, s in both] + [(x, up(y - s)) for x, y, s in reversed(both)]
-        kind = f"line{number % COLORS}"
-        parts.append(polygon(band, f"band {kind}"))
-        parts.append(polyline([(x, up(y)) for x, y, _ in both], kind))
-        parts.append(text(WIDTH - RIGHT - 4, height - 12 - 16 * number, curve.name, f"name {kind}", "end"))
-    return figure(height + 34, "".join(parts), title)
+        kind = f"line{number % svg.COLORS}"
+        parts.append(svg.polygon(band, f"band {kind}"))
+        parts.append(svg.polyline([(x, up(y)) for x, y, _ in both], kind))
+        parts.append(
+            svg.text(WIDTH - RIGHT - 4, height - 12 - 16 * number, curve.name, f"name {kind}", "end")
+        )
+    return svg.figure(height + 34, "".join(parts), title)
 
 
 def _frame(across: Scale, up: Scale, height: float) -> str:
     powers = range(math.ceil(across.low - 1e-9), math.floor(across.high) + 1)
     ticks = [(power, f"{10**power:,}") for power in powers]
-    return up_axis(up, height, 100) + across_axis(across, height, ticks, "terms")
+    return svg.up_axis(up, height, 100) + svg.across_axis(across, height, ticks, "terms")
 
 
 def scatter(dots: Sequence[tuple[float, float, bool, str]], names: tuple[str, str], title: str) -> str:
@@ -115,7 +104,7 @@ def scatter(dots: Sequence[tuple[float, float, bool, str]], names: tuple[str, st
     across = Scale(0, max(max(xs), 1e-6), LEFT, WIDTH - RIGHT)
     up = Scale(min(ys), max(max(ys), min(ys) + 1e-6), height, 8)
     ticks = [(tick, f"{100 * tick:g}") for tick in across.ticks()]
-    parts = [up_axis(up, height, 100, names[1]), across_axis(across, height, ticks, names[0])]
+    parts = [svg.up_axis(up, height, 100, names[1]), svg.across_axis(across, height, ticks, names[0])]
     for x, y, marked, said in sorted(dots, key=lambda dot: dot[2]):
-        parts.append(dot(across(x), up(y), "good" if marked else "other", said, 3.5))
-    return figure(height + 36, "".join(parts), title)
+        parts.append(svg.dot(across(x), up(y), "good" if marked else "other", said, 3.5))
+    return svg.figure(height + 36, "".join(parts), title)

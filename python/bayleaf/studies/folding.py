@@ -52,7 +52,7 @@ class Fold:
         return self.counted.n_classes
 
     def _most_frequent(self, n: int, terms: Places) -> Places:
-        """The n terms that occur most often in the other folds; of equals, the first."""
+        """The n terms that occur most often in the other folds; ties go to the first term."""
         left = self.counted.occurrences - np.bincount(terms, self.times, self.counted.n_terms)
         exist = np.flatnonzero(left)
         if n >= len(exist):

@@ -1,4 +1,4 @@
-"""Which combinations are studied: every choice of every factor that means something together."""
+"""The grid of a study: all valid combinations of factors."""
 
 from __future__ import annotations
 

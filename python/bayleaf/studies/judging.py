@@ -1,4 +1,4 @@
-"""What the answers of a combination are worth, fold by fold."""
+"""Scores of a combination, fold by fold."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ def legend(study: Study) -> str:
         else ""
     )
     return (
-        "Mean and standard deviation over the folds. = marks what cannot be told from the best: the "
+        "Mean and standard deviation over the folds. = marks what is not significantly different from the "
+        "best: the "
         "corrected resampled t-test over the folds or McNemar's test over the answers gives more than "
         f"{LEVEL:g}. {caught}Train: seconds to count (shared by all that look at the texts in the same way) "
         "and to weigh, for all folds; predict: to answer all folds."
@@ -94,7 +95,8 @@ def _facts(study: Study) -> str:
 
 
 def _plots(study: Study) -> str:
-    best = f"The best {min(MOST_MARKS, len(study.results))}, filled if they cannot be told from the first"
+    number = min(MOST_MARKS, len(study.results))
+    best = f"The best {number}, filled if not significantly different from the first"
     plots = [(f"{best} ({_unit(study.by)})", drawing.whiskers(_marks(study), best, study.by in PERCENT))]
     if study.effects:
         about = "What each choice changes, filled if the difference is real"

@@ -25,7 +25,7 @@ class Study:
 
     | attribute | meaning |
     |---|---|
-    | `best`, `ties` | the best combination, and all that cannot be told from it |
+    | `best`, `ties` | the best combination, and all that are not significantly different |
     | `results`, `comparisons` | every combination, and each against the best |
     | `effects` | each choice of a factor against the first, everything else being equal |
     | `curve` | accuracy by size of the vocabulary, if it was asked for |
@@ -78,7 +78,7 @@ class Study:
 
     @property
     def ties(self) -> list[Result]:
-        """The best combination and all that cannot be told from it."""
+        """The best combination and all that are not significantly different."""
         pairs = zip(self.results, self.comparisons, strict=True)
         return [result for result, comparison in pairs if comparison.tie]
 
@@ -152,6 +152,6 @@ class Study:
 
 
 def ranked(results: list[Result], by: str) -> list[Result]:
-    """The best first; of equals, the first in the grid."""
+    """The best first; ties go to the first in the grid."""
     sign = 1 if by in LESS_IS_BETTER else -1
     return sorted(results, key=lambda result: sign * result.mean(by))

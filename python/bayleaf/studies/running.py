@@ -1,4 +1,4 @@
-"""Running the grid: one look at the texts for all combinations that look in the same way."""
+"""Running the grid: combinations with the same analysis share their counts."""
 
 from __future__ import annotations
 

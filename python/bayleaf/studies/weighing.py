@@ -1,4 +1,4 @@
-"""What is left of the counts without a fold, made into weights: the formulas of `events`, for one fold."""
+"""Weights of the training part of a fold, by the formulas of `event_models`."""
 
 from __future__ import annotations
 

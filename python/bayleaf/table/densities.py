@@ -1,4 +1,4 @@
-"""From what was counted in a table to log likelihoods: shares of categories, normal curves, bins."""
+"""Log likelihoods of table columns: category shares, normal densities, bins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Densities as bumpy as what was seen: a normal kernel on each value, in log space, and how wide it is.
+"""Kernel density estimates in log space, and bandwidth selection.
 
 All pairs of n points and n values are n² exponentials. Most of them are 0 beside the others, and those of
 points that lie close together are almost the same: a point at c + t (all lengths in widths) sees the values

@@ -1,4 +1,4 @@
-"""Frozen scorers of columns of a table. A missing value adds nothing to any class."""
+"""Frozen scorers of table columns. A missing value adds nothing to any class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted: integers for each term and class, which add up, subtract and merge exactly."""
+"""Integer counts of terms in classes, which add, subtract and merge exactly."""
 
 from __future__ import annotations
 

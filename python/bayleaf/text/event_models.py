@@ -1,4 +1,4 @@
-"""Counts to weights, one function for each event model, and the place where scores become probabilities."""
+"""Event models: counts to weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about each language: its names, its stop words, its stemmer, its lemmas.
+"""Language data: names, stop words, stemmers, lemmatizers.
 
 The word lists and algorithms come from packages of the extra `bayleaf[text]`, imported only when asked for.
 """

@@ -1,4 +1,4 @@
-"""A raw e-mail as columns: who sent it, what about, by which way, in which parts, and what it says.
+"""A raw e-mail as columns: sender, subject, route, parts, links and visible text.
 
 Only the standard library reads the mail. No mail is refused: what cannot be parsed is read as plain text.
 """

@@ -1,4 +1,4 @@
-"""What a reader sees of HTML, and where its links lead.
+"""Visible text and links of HTML.
 
 Every step is linear in the length of the text, whatever the text: mail is written by adversaries.
 """

@@ -1,4 +1,4 @@
-"""How the words that a tokenizer cuts become the words that are counted.
+"""Normalization: how tokens become the words that are counted.
 
 Every step works on distinct words, once per word ever met, so its price does not grow with the corpus.
 """
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 class FunctionNeeded(ValueError):  # noqa: N818 # whoever loads the file is to act, and nothing is wrong with it
-    """A file was learned with a function of the user's, which has to be given again."""
+    """A file was learned with a user-supplied function, which must be given again."""
 
 
 @dataclass(frozen=True)

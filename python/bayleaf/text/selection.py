@@ -1,4 +1,4 @@
-"""Which terms are used, decided on the counts: nothing is read again, and nothing is lost."""
+"""Feature selection on the counts: nothing is read again, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def selected(counts: ClassCounts, keep: NDArray[np.bool_]) -> ClassCounts:
 
 
 def _ranked(occurrences: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Most frequent first; of equals, the first in the order of the terms."""
+    """Most frequent first; ties go to the first term."""
     return np.argsort(-occurrences, kind="stable")
 
 

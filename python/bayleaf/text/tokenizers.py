@@ -1,4 +1,4 @@
-"""What a token is: a tokenizer by name, a regular expression, or a function; and what is kept whole."""
+"""Tokenizers: by name, regular expression or function; and patterns kept whole."""
 
 from __future__ import annotations
 
