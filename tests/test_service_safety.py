@@ -8,6 +8,7 @@ import os
 import socket
 import stat
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -266,6 +267,7 @@ def test_tokens_open_what_their_scope_allows_and_can_be_revoked(tmp_path: Path, 
         ledger = found.get("/models/spam/ledger", Authorization=f"Bearer {tokens['admin']}").body
         assert json.loads(ledger.splitlines()[0])["by"] == "learn"
         done("serve", folder, "--revoke", "read")
+        time.sleep(0.3)
         assert status("read", CLASSIFY, {"text": "a"}) == 401
     log = (tmp_path / "f.log").read_text()
     assert '"by": "learn"' in log

@@ -7,7 +7,6 @@ copy is shown. The price is the room that the texts take.
 
 from __future__ import annotations
 
-import email.utils
 import hashlib
 import hmac
 import json
@@ -141,4 +140,4 @@ def _found(pattern: re.Pattern[bytes], head: bytes) -> str:
 
 
 def _sender(head: bytes) -> str:
-    return email.utils.parseaddr(_found(_FROM, head))[1].lower()
+    return _found(_FROM, head).lower()

@@ -43,6 +43,7 @@ class Served:
         self.reader = Reader(seed, key)
         self.shared = seed.copy()
         self.version = 0
+        self._known = _classes_of(self.shared)
         self._lock = threading.Lock()
         self._taught: set[str] = set()
         self._users: OrderedDict[str, Model] = OrderedDict()
@@ -56,9 +57,10 @@ class Served:
             return []
         with self._lock:
             model, version = self._model(user), self.version
-            _check_learned(model)
+            classes = self._known if model is self.shared else _classes_of(model)
+            if not classes:
+                raise _nothing_learned()
             posterior = model.posterior(together([each.columns for each in documents])).tolist()
-            classes = model.classes
         answers = []
         for row in posterior:
             best = row.index(max(row))
@@ -71,7 +73,8 @@ class Served:
         """Why a document gets its class, and the version that says so."""
         with self._lock:
             model = self._model(user)
-            _check_learned(model)
+            if not model.n_documents:
+                raise _nothing_learned()
             if label is not None and label not in model.classes:
                 raise Invalid(f"There is no class {label!r}. The classes are {model.classes!r}.")
             columns: Any = document.columns
@@ -132,6 +135,7 @@ class Served:
                 for model in targets:
                     _count(model, sign, some)
             self.version = max(effect.seq for effect in effects)
+            self._known = _classes_of(self.shared)
 
     def know_users(self, users: Iterable[str]) -> None:
         """Remember which users have documents of their own."""
@@ -149,6 +153,7 @@ class Served:
         """Answer from another model from now on."""
         with self._lock:
             self.shared, self.version = model, version
+            self._known = _classes_of(model)
             self._users.clear()
 
 
@@ -219,8 +224,10 @@ def _count(model: Model, sign: int, documents: Sequence[tuple[Columns, Label]]) 
         model.forget(columns, labels)
 
 
-def _check_learned(model: Model) -> None:
-    if model.n_documents == 0:
-        raise Conflict(
-            'This model has learned nothing yet. POST {"text": …, "label": …} to its /learn first.'
-        )
+def _classes_of(model: Model) -> list[Label]:
+    """The classes that can be answered: none while nothing is learned, though they may be announced."""
+    return model.classes if model.n_documents else []
+
+
+def _nothing_learned() -> Conflict:
+    return Conflict('This model has learned nothing yet. POST {"text": …, "label": …} to its /learn first.')

@@ -7,6 +7,7 @@ import hmac
 import json
 import os
 import secrets
+import time
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -14,6 +15,9 @@ from bayleaf import atomic
 from bayleaf.service.refusals import Forbidden, Unauthorized
 
 FILE = "tokens.json"
+LOOK_SECONDS = 0.2
+"""How long a token that was revoked may still be good for."""
+
 SCOPES = ("read", "learn", "admin")
 """Each may do what those before it may."""
 
@@ -33,7 +37,9 @@ class Tokens:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
+        self._made = False
         self._read_at = -1
+        self._looked_at = -LOOK_SECONDS
         self._tokens: list[Token] = []
 
     def known(self) -> list[Token]:
@@ -41,11 +47,20 @@ class Tokens:
         try:
             changed = os.stat(self._path).st_mtime_ns
         except FileNotFoundError:
+            self._made, self._read_at, self._tokens = False, -1, []
             return []
         if changed != self._read_at:
             self._tokens = [Token(**each) for each in json.loads(self._path.read_text("utf-8"))]
-            self._read_at = changed
+            self._made, self._read_at = True, changed
         return self._tokens
+
+    def _lately(self) -> list[Token]:
+        """All tokens, as of a moment ago: a look at the file would cost as much as an answer."""
+        now = time.monotonic()
+        if now - self._looked_at < LOOK_SECONDS:
+            return self._tokens
+        self._looked_at = now
+        return self.known()
 
     def make(self, name: str, scope: str) -> str:
         """A new token for a name, in place of its old one."""
@@ -72,8 +87,8 @@ class Tokens:
 
     def check(self, authorization: str, needed: Scope) -> str:
         """The name of who asks, if the token has the scope; without any token ever made, everybody may."""
-        known = self.known()
-        if not known and not self._path.exists():
+        known = self._lately()
+        if not self._made:
             return ""
         kind, _, token = authorization.partition(" ")
         hashed = _hash(token.strip()) if kind.lower() == "bearer" else ""
