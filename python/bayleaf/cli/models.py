@@ -143,3 +143,8 @@ def check_text(model: Model, path: str, what: str) -> None:
 def n_terms(model: Model) -> int:
     """How many terms the views have counted."""
     return sum(int(getattr(model.counts(view), "n_terms", 0)) for view in range(len(model.views)))
+
+
+def has_terms(model: Model) -> bool:
+    """Whether the model looks at texts only, and so has nothing without terms."""
+    return all(view.kind in ("words", "chars", "bytes_") for _, view in model.views)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # Batches of 4 MiB are no faster, and let memory grow by a quarter over a long file; these by a seventh.
 BATCH = 2 << 20
+MANY_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Reading:
     max_record: int
     rejects: str | None
     constant: str | None
+    yes: bool | None
 
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Reading:
@@ -111,16 +114,47 @@ class Reading:
     def batches(self, corpus: Corpus) -> Iterator[Batch]:
         """The batches of a corpus, with progress, and in the end what was left out."""
         line = ProgressLine(self.quiet)
+        labels = Labels() if self.yes is False else None
         try:
             for batch in ahead(corpus) if _on_disk(corpus) else corpus:
+                if labels is not None:
+                    labels.add(batch)
                 if len(batch) or batch.gaps:
                     yield batch
                 line.show(partial(progress, corpus))
+            if labels is not None:
+                labels.check(1000)
         finally:
             line.end()
         if corpus.skipped:
             rows = counted(corpus.skipped, "row was", "rows were")
             self.remark(f"{rows} left out: undecodable, malformed or without a class.")
+
+
+class Labels:
+    """Watches how many classes there are: a label column that hardly has a value twice is mostly an id."""
+
+    def __init__(self) -> None:
+        from bayleaf.corpus import Numbering
+
+        self._seen, self._rows = Numbering(), 0
+
+    def add(self, batch: Batch) -> None:
+        """Count the labels of a batch."""
+        self._seen.encode(batch.labels)
+        self._rows += len(batch)
+        self.check(MANY_ROWS)
+
+    def check(self, fewest: int) -> None:
+        """Ask whether so many classes are meant, once there are enough rows to tell."""
+        classes = self._seen.size
+        if self._rows < fewest or classes * 10 <= self._rows:
+            return
+        question = f"There are {classes:,} classes in {self._rows:,} documents. Is the label column right?"
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise click.ClickException(f"{question} If it is, add --yes; else choose with --label-column.")
+        click.confirm(question, abort=True, err=True)
+        self._rows = -(1 << 62)  # asked once
 
 
 def _on_disk(corpus: Corpus) -> bool:

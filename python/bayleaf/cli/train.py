@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     type=click.Choice(LEVELS),
     help="Fit weights on held-out documents: auto (the default for text) to none.",
 )
+@click.option("-y", "--yes", is_flag=True, help="Learn as many classes as there are, without asking.")
 @options.labeling
 @options.reading
 @options.as_json
@@ -65,7 +66,7 @@ def train_command(
     when all of it is learned: a run that fails or is interrupted leaves an older model as it was.
 
     Evidence is then weighed as NaiveBayes() does, which keeps the documents in memory: up to 256 MB of them,
-    beyond which they are only counted; a level that is named is worth any memory.
+    of more a sample, chosen by a hash of the text; a level that is named is worth any memory.
 
     \b
     Examples:
@@ -130,10 +131,9 @@ def _looking(
     model = make(views=default_views(kept.documents if kept.whole else [], level))
     if learned and kept.labels:
         model.learn(kept.documents, kept.labels)
-    if not kept.whole:
-        kept.drop()
+    kept.thin()
     for batch in batches if learned else ():
-        model.learn(batch.texts, batch.labels)
+        _learn_part(model, batch.texts, batch.labels, kept)
     return model
 
 
@@ -187,8 +187,7 @@ def _learn_part(model: Model, documents: Any, labels: Any, kept: Kept | None) ->
     model.learn(documents, labels)
     if kept is not None:
         kept.add(documents, labels)
-        if not kept.whole:
-            kept.drop()
+        kept.thin()
 
 
 def held_out(before: int, rows: int, part: float) -> NDArray[np.bool_]:
@@ -205,13 +204,18 @@ def _keep(
     model: Model, output: str, measured: Measurement | None, as_json: bool, seconds: float, first: str
 ) -> None:
     from bayleaf.checks import check_priors
-    from bayleaf.cli.models import n_terms, save, told
+    from bayleaf.cli.models import has_terms, n_terms, save, told
 
     if not model.n_documents:
         raise click.ClickException(f"{first} holds no labeled document. No model was written.")
     check_priors(model.priors, model.classes)
-    written = save(model, output)
     terms = n_terms(model)
+    if not terms and has_terms(model):
+        raise click.ClickException(
+            f"{first} holds no term that the model could know. No model was written. Sequences need "
+            "--preset dna; see 'bayleaf tokens' for what a text becomes."
+        )
+    written = save(model, output)
     if as_json:
         facts = {
             "model": output,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayleaf.cli.progress import ProgressLine
-from bayleaf.cli.reading import Reading, size
+from bayleaf.cli.reading import Reading
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -19,37 +19,76 @@ MOST_BYTES = 256 << 20
 
 
 class Kept:
-    """The documents of a run, in memory: texts, or the columns of a table; with `most` bytes, not more."""
+    """The documents of a run, in memory: texts, or columns of a table; with `most` bytes, a sample of them.
+
+    The sample is chosen by a hash of the text: it does not depend on the order of the documents.
+    """
 
     def __init__(self, most: int | None) -> None:
-        self.documents: Any = []
         self.labels: list[Any] = []
-        self.whole = True
-        self._most, self._bytes = most, 0
+        self.seen = 0
+        self._columns: dict[str, list[Any]] = {}
+        self._most, self._bytes, self._limit = most, 0, HASHES
+
+    @property
+    def documents(self) -> Any:
+        """The documents that are here."""
+        texts = set(self._columns) <= {""}
+        return self._columns.get("", []) if texts else self._columns
+
+    @property
+    def whole(self) -> bool:
+        """Whether all documents are here, and may stay."""
+        return self._limit == HASHES and not self._too_many
+
+    @property
+    def _too_many(self) -> bool:
+        if self._most is None:
+            return False
+        return self._bytes > self._most
 
     def add(self, documents: Any, labels: Any) -> None:
-        """Keep documents that are learned; `whole` tells whether all of them are still here."""
+        """Keep documents that are learned, or those of them that the sample has."""
         from bayleaf.corpus.batches import strings
         from bayleaf.labels import as_list
 
-        if not self.whole:
-            return
-        if isinstance(documents, dict):
-            self.documents = self.documents or {name: [] for name in documents}
-            for name, column in documents.items():
-                self._extend(self.documents[name], column)
-        else:
-            self._extend(self.documents, strings(documents))
-        self.labels += as_list(labels)
-        self.whole = self._most is None or self._bytes <= self._most
+        rows = dict(documents) if isinstance(documents, dict) else {"": strings(documents)}
+        names = as_list(labels)
+        self.seen += len(names)
+        rows, names = _chosen(rows, names, self._limit)
+        self.labels += names
+        for name, column in rows.items():
+            self._columns.setdefault(name, []).extend(column)
+        self._bytes += _size(rows)
 
-    def _extend(self, column: list[Any], more: Any) -> None:
-        column += more
-        self._bytes += sum(len(each) for each in more if isinstance(each, str))
+    def thin(self) -> None:
+        """Leave half of the documents out, as often as they are too many."""
+        while self._too_many:
+            self._limit //= 2
+            self._columns, self.labels = _chosen(self._columns, self.labels, self._limit)
+            self._bytes = _size(self._columns)
 
-    def drop(self) -> None:
-        """Give the memory back."""
-        self.documents, self.labels = [], []
+
+HASHES = 1 << 32
+
+
+def _size(columns: dict[str, Any]) -> int:
+    return sum(len(each) for column in columns.values() for each in column if isinstance(each, str))
+
+
+def _chosen(columns: dict[str, Any], labels: list[Any], limit: int) -> tuple[dict[str, Any], list[Any]]:
+    """The documents whose hash is below a limit."""
+    import zlib
+
+    if limit == HASHES:
+        return columns, labels
+    rows = zip(*columns.values(), strict=True)
+    kept = [zlib.crc32("\n".join(map(str, row)).encode("utf-8", "replace")) < limit for row in rows]
+    chosen = {
+        name: [each for each, keep in zip(column, kept, strict=True) if keep]
+        for name, column in columns.items()
+    }
+    return chosen, [label for label, keep in zip(labels, kept, strict=True) if keep]
 
 
 def chosen_level(given: str | None, plain: bool) -> Tuning | None:
@@ -71,13 +110,14 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
     """Earn weights with the documents that were kept."""
     if kept is None:
         return
-    if not kept.whole:
-        model.drop_judgment()
-        reading.remark(
-            f"The documents are more than {size(MOST_BYTES)}, so they were counted and not weighed. With "
-            "--tuning terms they are kept in memory and weighed all the same."
+    if not kept.whole:  # said even if quiet: the model is another one than that of all documents
+        click.echo(
+            f"The documents are more than {MOST_BYTES >> 20} MB: weights are earned on a sample of "
+            f"{len(kept.labels):,} of {kept.seen:,}, chosen by a hash of the text. With --tuning terms all "
+            "are kept in memory.",
+            err=True,
         )
-    elif level != "auto" or model.worth_tuning:
+    if level != "auto" or model.worth_tuning:
         line = ProgressLine(reading.quiet)
         try:
             model.tune(

@@ -82,6 +82,11 @@ class Numbering:
         self._index_words()
 
     @property
+    def size(self) -> int:
+        """How many labels there are."""
+        return len(self._numbers)
+
+    @property
     def names(self) -> list[str]:
         """The labels seen so far; the position is the number."""
         return [name.decode("utf-8") for name in self._numbers]
