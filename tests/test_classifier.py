@@ -47,22 +47,34 @@ MAIL = pd.DataFrame(
 )
 
 
-@parametrize_with_checks([NaiveBayes()])  # type: ignore[untyped-decorator] # scikit-learn is untyped
+WEIGHTS = "sample weights weigh the evidence and leave the counts alone, so 2 is not two copies"
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator] # scikit-learn is untyped
+    [NaiveBayes()],
+    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
+)
 def test_scikit_learn_finds_nothing_to_complain_of(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 def test_iris_leave_one_out_is_143_of_150() -> None:
     X, y = load_iris(return_X_y=True)
-    assert round(cross_val_score(NaiveBayes(), X, y, cv=LeaveOneOut()).sum()) == 143
+    assert round(cross_val_score(NaiveBayes(tuning=None), X, y, cv=LeaveOneOut()).sum()) == 143
 
 
 def test_numbers_give_the_posterior_of_scikit_learn() -> None:
     X, y = load_iris(return_X_y=True)
-    ours, theirs = NaiveBayes(normal(smoothing=0)).fit(X, y), GaussianNB(var_smoothing=0).fit(X, y)
+    ours, theirs = (
+        NaiveBayes(normal(smoothing=0), tuning=None).fit(X, y),
+        GaussianNB(var_smoothing=0).fit(X, y),
+    )
     np.testing.assert_allclose(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-12)
     block = (X * 10).astype(int)
-    ours, theirs = NaiveBayes(counts(), alpha=0.3).fit(block, y), MultinomialNB(alpha=0.3).fit(block, y)
+    ours, theirs = (
+        NaiveBayes(counts(), alpha=0.3, tuning=None).fit(block, y),
+        MultinomialNB(alpha=0.3).fit(block, y),
+    )
     np.testing.assert_allclose(
         ours.predict_joint_log_proba(block), theirs.predict_joint_log_proba(block), rtol=1e-12
     )
@@ -76,7 +88,7 @@ def test_views_are_chosen_by_what_is_in_a_column() -> None:
         "sender": category(),
         "hour": normal(),
         "urgent": category(),
-        "kind": category(),
+        "kind": category(values=list("uvwxyz")),
         "count": normal(),
         "code": category(),
     }
@@ -159,31 +171,36 @@ def test_a_label_that_was_not_announced_is_refused_and_named() -> None:
     assert model.model_.to_bytes() == before
 
 
-def test_weights_are_repetitions() -> None:
-    weights = [2, 0, 1, 3, 1, 1]
-    rows = np.repeat(np.arange(6), weights)
+def test_weights_of_rows_leave_the_counts_alone_and_move_the_prior() -> None:
+    weights = [2, 0, 1, 3.5, 1, 1]
+    rows = np.flatnonzero(weights)
     for X in (MAIL, pl.from_pandas(MAIL), pa.Table.from_pandas(MAIL)):
         weighted = NaiveBayes(NaiveBayes().fit(MAIL, LABELS).views_).fit(X, LABELS, sample_weight=weights)
-        repeated = NaiveBayes(weighted.views_).fit(MAIL.iloc[rows], np.array(LABELS)[rows])
-        assert weighted.model_.to_bytes() == repeated.model_.to_bytes()
-    texts = NaiveBayes().fit(pa.array(TEXTS), LABELS, sample_weight=weights)
-    again = NaiveBayes().fit([TEXTS[i] for i in rows], [LABELS[i] for i in rows])
-    assert texts.model_.to_bytes() == again.model_.to_bytes()
+        plain = NaiveBayes(weighted.views_).fit(MAIL.iloc[rows], np.array(LABELS)[rows])
+        assert counted(weighted) == counted(plain)
+        sums = pd.Series(weights).groupby(np.array(LABELS)).sum()
+        prior = np.exp(weighted.explain(MAIL.iloc[0]).log_prior)
+        np.testing.assert_allclose(prior, (sums / sums.sum())[weighted.classes_])
+
+
+def counted(classifier: NaiveBayes) -> list[Any]:
+    return [
+        {name: array.tolist() for name, array in tally.counts(classifier.model_.order).arrays.items()}
+        for tally in classifier.model_.tallies
+    ]
 
 
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, 0.5, 1, 1, 1, 1], r"sample_weight\[1\] is 0.5"),
         ([1, -1, 1, 1, 1, 1], r"sample_weight\[1\] is -1"),
-        ([1, 1e30, 1, 1, 1, 1], "sum to 1e[+]30, more than 67,108,864"),
-        ([1, np.inf, 1, 1, 1, 1], "sum to inf"),
+        ([1, np.inf, 1, 1, 1, 1], r"sample_weight\[1\] is inf"),
         ([1, np.nan, 1, 1, 1, 1], r"sample_weight\[1\] is nan"),
         ([0] * 6, "at least one non-zero"),
         ([1] * 5, r"shape \(5,\); give one weight for each of 6 rows"),
     ],
 )
-def test_weights_that_cannot_be_counted_are_refused(weights: list[float], message: str) -> None:
+def test_weights_that_cannot_be_are_refused(weights: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         NaiveBayes().fit(TEXTS, LABELS, sample_weight=weights)
 

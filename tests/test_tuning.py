@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from bayleaf import Model, NaiveBayes, chars, load, words
 from bayleaf.posterior import log_posterior
 from bayleaf.tuning import ALPHAS
+from bayleaf.tuning.examples import Evidence, Examples
 from bayleaf.tuning.lbfgs import minimize
 from bayleaf.tuning.scorer import look
 from bayleaf.tuning.temperature import temperature
-from bayleaf.tuning.term_weights import features_of
 from strategies import Corpus, corpora
 
 LEVELS = ["temperature", "views", "terms", "auto"]
@@ -50,7 +50,8 @@ def left_out_features(corpus: Corpus, leave_out: bool, rows: list[int]) -> Any:
     looked = look(tally, tally.counts(model.order), [texts[i] for i in rows], 0.5, 1)  # type: ignore[arg-type]
     classes = model.classes
     y = np.array([classes.index(labels[i]) for i in rows], np.uint32)
-    return features_of([looked], np.arange(len(rows), dtype=np.uint32), y, 2, leave_out), looked
+    examples = Examples(np.arange(len(rows), dtype=np.uint32), y, len(classes))
+    return Evidence([looked]).features(examples, 2, leave_out).core, looked
 
 
 @settings(max_examples=40)
@@ -210,7 +211,7 @@ def test_another_event_model_is_tempered_and_cannot_earn_weights() -> None:
     corpus = messages()
     model = Model([words(event="bernoulli")]).learn(*corpus)
     assert model.tune(*corpus).judgment.level == "temperature"  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match=r"'terms' needs views of text with the plain event"):
+    with pytest.raises(ValueError, match=r'"terms" needs a view of text with the plain event'):
         model.tune(*corpus, "terms")
     assert model.tune(*corpus).configure(event="complement").judgment is None
 
@@ -218,8 +219,16 @@ def test_another_event_model_is_tempered_and_cannot_earn_weights() -> None:
 def test_documents_that_were_not_learned_cannot_tune() -> None:
     corpus = messages()
     model = Model([words()]).learn(*corpus)
-    with pytest.raises(ValueError, match="never learned with its class"):
+    with pytest.raises(ValueError, match="300 documents of the class 'class 0', and 137 were learned"):
         model.tune(["1w1 1w2"] * 300, ["class 0"] * 300, "views")
+    texts, labels = corpus
+    first = [labels.index(f"class {i}") for i in range(2)]
+    with pytest.raises(ValueError, match="never learned with its class"):
+        model.tune([texts[i] for i in first], ["class 1", "class 0"], "views")
+    with pytest.raises(ValueError, match="Document 1 holds terms that were never learned"):
+        model.tune([texts[first[0]], "terms of another corpus"], ["class 0", "class 1"], "views")
+    with pytest.raises(ValueError, match="no document of the class 'class 1', of which 163 were learned"):
+        model.tune([texts[first[0]]], ["class 0"])
     with pytest.raises(ValueError, match="`level` must be"):
         model.tune(*corpus, "best")  # type: ignore[arg-type]
 
@@ -338,7 +347,8 @@ def test_real_corpora_reach_their_bars(name: str, accuracy: float, log_loss: flo
 
 def test_classes_of_a_single_document_are_found_by_their_own_words() -> None:
     texts, labels = [f"w{i % 50} k{i}" for i in range(400)], list(range(400))
-    classifier = NaiveBayes().fit(texts, labels)
+    with pytest.warns(UserWarning, match="stays as counted: 400 rows in 400 classes"):
+        classifier = NaiveBayes().fit(texts, labels)
     assert classifier.predict(texts[:20]).tolist() == labels[:20]
 
 

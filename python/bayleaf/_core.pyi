@@ -134,8 +134,16 @@ class Rows:
     def lengths(self) -> NDArray[np.uint32]:
         """How many tokens each document has, of whatever terms."""
 
+    @property
+    def unknown(self) -> NDArray[np.uint32]:
+        """How many tokens of each document are terms that were never learned."""
+
     def arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
         """The end of each row, its terms, and how often each occurs."""
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """A number for each document, equal for those that have the same tokens, in any order."""
 
     def holders(self, documents: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """How many of these documents hold each term."""
@@ -159,6 +167,9 @@ class Features:
         views: list[tuple[Rows, NDArray[np.uint32], NDArray[np.uint32], float]],
         documents: NDArray[np.uint32],
         labels: NDArray[np.uint32],
+        weights: NDArray[np.float64],
+        groups: NDArray[np.uint32],
+        dense: NDArray[np.float64],
         leave_out: bool,
         threads: int,
     ) -> Features: ...

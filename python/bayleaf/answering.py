@@ -17,6 +17,8 @@ from bayleaf.text.scorers import TextScorer
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.scorer import TunedScorer
+from bayleaf.tuning.weighed import WeighedScorer
+from bayleaf.tuning.weighing import is_plain
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Scorer, Tally
 
@@ -106,8 +108,9 @@ def _scorers(views: NamedViews, tallies: Sequence[Tally], order: Classes, settin
         return [view.compile(tally, order, settings.alpha, settings.unseen) for (_, view), tally in both]
     return [
         TunedScorer(tally, view.selection.of(tally.counts(order)), own)
+        if isinstance(view, TextView) and isinstance(tally, TextTally) and is_plain(view)
+        else WeighedScorer(view.compile(tally, order, settings.alpha, settings.unseen), own.groups[0])
         for (_, view), tally, own in zip(views, tallies, judged.views, strict=True)
-        if isinstance(view, TextView) and isinstance(tally, TextTally)
     ]
 
 
@@ -124,5 +127,10 @@ def _log_prior(views: NamedViews, settings: Settings) -> Floats:
     if settings.priors == "empirical":
         return biases
     with np.errstate(divide="ignore"):
-        biases += prior - np.log(np.maximum(documents, 0.5) / max(documents.sum(), 1))
+        shares = (
+            documents
+            if judged.sizes is None
+            else np.array([judged.sizes.get(k, 0.0) for k in settings.classes])
+        )
+        biases += prior - np.log(np.maximum(shares, 0.5) / max(shares.sum(), 1))
     return biases

@@ -206,6 +206,23 @@ def _one_dimensional(array: NDArray[Any], where: str) -> NDArray[Any]:
     return array
 
 
+def fingerprint(columns: Sequence[Any], labels: Iterable[Any]) -> int:
+    """A number for labeled rows, the sum of one for each, so that what is added and taken back leaves 0.
+
+    Strings hash differently in each process: it tells whether something has changed, and says nothing else.
+    """
+    values = [_hashable(column) for column in columns]
+    return sum(map(hash, zip(labels, *values, strict=True)))
+
+
+def _hashable(column: Any) -> list[Any]:
+    if isinstance(column, Coded):
+        return [None if code < 0 else column.values[code] for code in column.codes.tolist()]
+    if isinstance(column, np.ndarray) and column.ndim == 2:
+        return list(map(tuple, column.tolist()))
+    return [None if value != value else value for value in as_list(column, "X")]
+
+
 def as_documents(column: Any) -> Any:
     """Text in a form that the core can borrow: a list, Arrow buffers, or slices of one buffer."""
     if isinstance(column, str | bytes):
@@ -290,6 +307,8 @@ def is_text(X: Any) -> bool:
     if hasattr(X, "buffer") and hasattr(X, "starts"):
         return True
     if not isinstance(X, list | tuple) and not hasattr(X, "__getitem__"):
+        return False
+    if str(getattr(X, "dtype", "")).lower().startswith(("category", "categorical", "enum")):
         return False
     first = next((value for value in as_list(X[:SAMPLE], "X") if not is_missing(value)), None)
     return isinstance(first, str | bytes)

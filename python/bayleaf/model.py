@@ -14,7 +14,7 @@ from bayleaf import atomic, model_file, model_views, storage, tuning
 from bayleaf._core import NotLearned
 from bayleaf.answering import Compiled
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
-from bayleaf.columns import length_of
+from bayleaf.columns import fingerprint, length_of
 from bayleaf.explanation import Explanation
 from bayleaf.labels import Labels, as_list
 from bayleaf.model_views import WHOLE, Views
@@ -69,8 +69,9 @@ class Model:
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
         self.threads = check_threads(threads)
-        self.judgment: Judgment | None = None
+        self.weighed = True
         self._compiled: Compiled | None = None
+        self.judgment = None
         self.configure()
 
     def __repr__(self) -> str:
@@ -132,8 +133,6 @@ class Model:
             (name, each.configured(**settings) if i in chosen else each)
             for i, (name, each) in enumerate(self.views)
         ]
-        if (views, alpha, unseen) != (self.views, self.alpha, self.unseen):
-            self.judgment = None
         self.views, self.alpha, self.priors, self.unseen = views, alpha, priors, unseen
         self._compiled = None
         return self
@@ -164,6 +163,7 @@ class Model:
             columns, numbers = self._input(X, y)
             more = np.bincount(numbers, minlength=len(self._labels.names))
             self._change(columns, numbers, _added(self._documents, more))
+            self._changed(columns, numbers, 1)
         return self
 
     @changing
@@ -174,6 +174,7 @@ class Model:
         if left.min(initial=0) < 0:
             raise ValueError(self._not_learned(None, int(left.argmin())))
         self._change(columns, numbers, left, forget=True)
+        self._changed(columns, numbers, -1)
         return self
 
     @contextmanager
@@ -236,6 +237,7 @@ class Model:
         with both(self._turn, other._turn), self._labels_kept_or_undone():
             self._turn.changes += 1
             self._merge(self._copied() if other is self else other)
+            self._drift += 1
         return self
 
     def _merge(self, source: Model) -> None:
@@ -364,39 +366,77 @@ class Model:
     # Judging the evidence
 
     @property
+    def judgment(self) -> Judgment | None:
+        """What was judged on top of the counts, if anything was and the views are set as they were then.
+
+        With `weighed` False the model is the textbook; its judgment is kept for when it is True again.
+        """
+        found = self._judgment
+        return found if found is not None and self.weighed and self._judged == self._weighable() else None
+
+    @judgment.setter
+    def judgment(self, judgment: Judgment | None) -> None:
+        self._judgment, self._judged, self._drift = judgment, self._weighable(), 0
+        self._compiled = None
+
+    def weigh(self, weighed: bool) -> Self:
+        """Answer with the judgment, or, with False, as the textbook, until told otherwise."""
+        self.weighed, self._compiled = weighed, None
+        return self
+
+    def _weighable(self) -> list[tuple[str, View]]:
+        """What a judgment depends on: the views but for their smoothing, of which it has its own."""
+        return [(name, view.configured(alpha=None)) for name, view in self.views]
+
+    def _changed(self, columns: list[Any], numbers: Classes, sign: int) -> None:
+        """Note what is learned or forgotten after tuning; what is taken back exactly leaves no trace."""
+        if self._judgment is not None:
+            self._drift += sign * fingerprint(columns, [self._labels.names[n] for n in numbers.tolist()])
+
+    @property
     def stale(self) -> bool:
         """Whether documents were learned or forgotten since the model was tuned; `retune` mends it."""
-        return self.judgment is not None and dict(self.judgment.documents) != self.class_documents
+        return self.judgment is not None and (self.judgment.stale or self._drift != 0)
 
     @property
     def worth_tuning(self) -> bool:
         """Whether there are documents enough to tune unasked: 30, and four of each class on average."""
         return tuning.worth_tuning(self)
 
-    def tune(self, X: Any, y: Any, level: Tuning | None = "auto", progress: Progress | None = None) -> Self:
+    def tune(
+        self,
+        X: Any,
+        y: Any,
+        level: Tuning | None = "auto",
+        progress: Progress | None = None,
+        *,
+        weights: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Weigh the evidence by what documents say that were learned, each left out of the counts in turn.
 
         | level | what is fitted |
         |---|---|
         | "temperature" | one factor for all scores: trustworthy probabilities, the same decisions |
         | "views" | a weight for each view and length of n-grams, a bias for each class |
-        | "terms" | a weight for each term as well |
+        | "terms" | a weight for each term of plain text as well |
         | "auto" | "terms", if that predicts held-out documents better than "views" (see below) |
         | None | nothing: the textbook |
 
-        "auto" tempers models other than the plain multinomial, and leaves tables as they are. The counts do
-        not change. X and y are documents that were learned, all of them at best. `progress`
-        is called with a few words before each step.
+        "auto" tempers texts with other event models than the plain multinomial. The counts do not change. X
+        and y are documents that were learned, all of them at best. `weights` says how much each counts in
+        the fit (only their ratios matter); documents with the same name in `groups`, and texts that the views
+        see alike, are left out together. `progress` is called with a few words before each step.
         """
         with self._turn.unchanged():
-            judgment = tuning.judged(self, X, y, level, progress)
+            judgment = tuning.judged(self, X, y, level, progress, weights, groups)
         with self._turn:
-            self.judgment, self._compiled = judgment, None
+            self.judgment = judgment
         return self
 
-    def retune(self, X: Any, y: Any, progress: Progress | None = None) -> Self:
+    def retune(self, X: Any, y: Any, progress: Progress | None = None, **known: Any) -> Self:
         """Renew the judgment on these documents, on its level; of an untuned model, on "auto"."""
-        return self.tune(X, y, "auto" if self.judgment is None else self.judgment.level, progress)
+        return self.tune(X, y, "auto" if self.judgment is None else self.judgment.level, progress, **known)
 
     def check_level(self, level: Tuning | None) -> None:
         """Raise unless views like these can be tuned on this level."""
@@ -404,7 +444,7 @@ class Model:
 
     def drop_judgment(self) -> Self:
         """Be the textbook again."""
-        self.judgment, self._compiled = None, None
+        self.judgment = None
         return self
 
     @property
@@ -488,7 +528,7 @@ class Model:
         self._labels = Labels()
         self._labels.number(classes)
         self._labels.closed = closed
-        self._documents, self.tallies, self.judgment, self._compiled = documents, tallies, judgment, None
+        self._documents, self.tallies, self.judgment = documents, tallies, judgment
 
     @classmethod
     def from_bytes(

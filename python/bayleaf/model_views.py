@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.columns import as_list, is_missing, is_numeric, length_of
+from bayleaf.columns import as_list, as_values, is_missing, is_numeric, is_text, length_of
 from bayleaf.table.views import Bins, Category, CountsView, Flag, Kernel, Normal, category, counts, normal
 from bayleaf.text.views import Bytes, Chars, TextView, View, Words, bytes_, chars, words
 from bayleaf.types import Priors
@@ -153,16 +153,25 @@ def text_views(texts: Any, fewest: int | None) -> list[View]:
     step = -(-len(texts) // 2000)
     some = as_list(texts[::step] if isinstance(texts, list | tuple) else texts, "X")
     some = some if isinstance(texts, list | tuple) else some[::step]
-    shown = [text if isinstance(text, str) else str(text, "utf-8", "replace") for text in some]
-    mean = sum(len(WORD.findall(text)) for text in shown) / len(shown)
+    given = [text for text in some if isinstance(text, str | bytes | bytearray)]
+    shown = [text if isinstance(text, str) else str(text, "utf-8", "replace") for text in given]
+    mean = sum(len(WORD.findall(text)) for text in shown) / max(len(shown), 1)
     return [TEXT, LETTERS] if mean < SHORT else [TEXT]
+
+
+def declared(column: Any) -> list[str]:
+    """The categories that the type of a column declares (of pandas; Polars' Enum), if they occur or not."""
+    own = getattr(getattr(column, "cat", None), "categories", None) if hasattr(column, "iloc") else None
+    kind: Any = getattr(column, "dtype", None)
+    found = own if own is not None else getattr(kind, "categories", None) if "Enum" in str(kind) else None
+    return [] if found is None else as_values(list(found), "The categories").values
 
 
 def view_for(column: Any, name: str) -> View:
     """The view of a column by what is in it: numbers, categories, or texts."""
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if kind.startswith(("category", "categorical", "enum", "dictionary")):
-        return category()
+        return category(values=declared(column))
     if is_numeric(column):
         return normal()
     values = [value for value in as_list(column, f"The column {name!r} of X") if not is_missing(value)]
@@ -188,13 +197,26 @@ def view_for(column: Any, name: str) -> View:
     )
 
 
-def views_for(views: Any, names: list[str], columns: list[Any]) -> dict[str, View]:
-    """The view of each column: the one given for all, or one by what is in it."""
+def views_for(
+    views: Any, names: list[str], columns: list[Any], texts: Callable[[Any], list[View]]
+) -> dict[str, Any]:
+    """The view of each column: the one given for all, or one by what is in it; of texts, those of `texts`."""
     if isinstance(views, CountsView) and not views.columns:
         return {"counts": counts(*names, alpha=views.alpha)}
     if views is None:
-        return {name: view_for(column, name) for name, column in zip(names, columns, strict=True)}
+        if len(names) == 1 and is_text(columns[0]):
+            return {names[0]: _one_or_more(texts(columns[0]))}
+        found = {name: view_for(column, name) for name, column in zip(names, columns, strict=True)}
+        both = zip(found.items(), columns, strict=True)
+        return {
+            name: _one_or_more(texts(column)) if isinstance(view, TextView) else view
+            for (name, view), column in both
+        }
     return dict.fromkeys(names, views)
+
+
+def _one_or_more(views: list[View]) -> View | list[View]:
+    return views[0] if len(views) == 1 else views
 
 
 KINDS: dict[str, type[View]] = {

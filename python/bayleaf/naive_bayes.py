@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,25 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from bayleaf import columns
 from bayleaf.checks import check_threads
+from bayleaf.estimator_input import TableInput
 from bayleaf.explanation import Explanation
 from bayleaf.labels import as_array, plain_labels
 from bayleaf.model import Model
 from bayleaf.model_views import as_given, columns_of, named_views, views_for
 from bayleaf.posterior import decide, unless_unsure
+from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
 from bayleaf.text.views import View
-from bayleaf.tuning import Tuning, check_tuning, default_views
+from bayleaf.tuning import FEW, Tuning, check_tuning, default_views
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.types import Floats, Label
 
-MOST_ROWS = 1 << 26
-"""Weights are counted as repetitions, at most so many."""
+KEPT = ("costs", "thresholds", "class_weight")
+"""The settings that a file holds and a model does not know."""
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
+class NaiveBayes(TableInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
     """Naive Bayes for texts, tables with mixed columns, and arrays of numbers.
 
     | parameter | values | meaning |
@@ -64,6 +68,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
     model_: Model
     n_features_in_: int
     _names_: list[str]
+    _sizes_: ClassSizes
+    _weighed_with_: dict[str, Any]
 
     def __init__(
         self,
@@ -75,7 +81,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         costs: Any = None,
         thresholds: Any = None,
         tuning: Tuning | None = "auto",
+        class_weight: Any = None,
         threads: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.views = views
         self.alpha = alpha
@@ -84,7 +92,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         self.costs = costs
         self.thresholds = thresholds
         self.tuning = tuning
+        self.class_weight = class_weight
         self.threads = threads
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -96,43 +106,71 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
 
     # Learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from X and y alone, whatever was learned before."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from X and y alone, whatever was learned before.
+
+        `sample_weight` says how much each row counts when the evidence is weighed, and in the prior; what is
+        counted is each row once, or not at all if its weight is 0. Rows of the same name in `groups` are left
+        out together.
+        """
         self._start(X, y, None, sample_weight)
-        rows, labels = self._examples(X, y, sample_weight)
+        rows = self._rows(X, y, sample_weight, groups)
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
-            self.views_ = as_given(self.model_.choose_alpha(rows, labels).views)
-        if self.tuning not in (None, "auto") or (self.tuning == "auto" and self.model_.worth_tuning):
-            self.model_.tune(rows, labels, self.tuning)
+            self.views_ = as_given(self.model_.choose_alpha(rows.X, rows.y).views)
+        if self.tuning == "auto" and not self.model_.worth_tuning:
+            if self.model_.n_documents >= FEW:
+                _warn_of_counts(self.model_)
+            return self
+        return self._weigh(rows)
+
+    def retune(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Weigh the evidence anew, on rows that were learned: all of them at best."""
+        self._ready(warn=False)
+        return self._weigh(self._rows(X, y, sample_weight, groups))
+
+    def _weigh(self, rows: Rows) -> Self:
+        if self.tuning is None:
+            return self
+        model = self.model_
+        tell = (lambda step: print(f"bayleaf: {step}", file=sys.stderr)) if self.verbose else None
+        model.tune(
+            rows.X, rows.y, self.tuning, tell, weights=rows.weighed(self.class_weight), groups=rows.groups
+        )
+        self._weighed_with_ = self._judgeable()
+        model.configure(priors=self._settings(model.alpha)["priors"])
         return self
 
-    def retune(self, X: Any, y: Any) -> Self:
-        """Weigh the evidence anew, on documents that were learned: all of them at best."""
-        model = self._ready()
-        model.tune(*self._examples(X, y, None), self.tuning)
-        return self
+    @property
+    def stale_(self) -> bool:
+        """Whether rows were learned or forgotten since the evidence was weighed; `retune` mends it."""
+        return bool(self._ready().stale)
 
     def loo_log_joint(self, X: Any, y: Any, groups: Any = None) -> Floats:
         """log P(row, class) of rows that were learned, each under the counts without it or its group."""
-        return self._ready().loo_log_joint(*self._examples(X, y, None), groups)
+        return self._ready().loo_log_joint(*self._examples(X, y), groups)
 
     def suspects(self, X: Any, y: Any, least: float = 0.0) -> list[Suspect]:
         """The rows whose label the others contradict, most first: perhaps they are mislabeled."""
-        return self._ready().suspects(*self._examples(X, y, None), least)
+        return self._ready().suspects(*self._examples(X, y), least)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from X and y as well; naming the `classes` closes their set, otherwise new ones may come."""
         if not self.__sklearn_is_fitted__():
             return self._start(X, y, classes, sample_weight)
         model = self._ready()
-        rows, labels = self._examples(X, y, sample_weight)
-        model.learn(rows, labels, classes)
+        rows = self._rows(X, y, sample_weight)
+        before = model.class_documents
+        model.learn(rows.X, rows.y, classes)
+        self._sizes_.change(rows.labels, rows.weights, 1, before)
         return self._refreshed()
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Undo having learned X and y; ValueError, and no change, if they cannot have been learned."""
         model = self._ready()
-        model.forget(*self._examples(X, y, sample_weight))
+        rows = self._rows(X, y, sample_weight)
+        before = model.class_documents
+        model.forget(rows.X, rows.y)
+        self._sizes_.change(rows.labels, rows.weights, -1, before)
         return self._refreshed()
 
     def merge(self, other: NaiveBayes) -> Self:
@@ -140,21 +178,27 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         if not isinstance(other, NaiveBayes):
             raise TypeError(f"Only another NaiveBayes can be merged, got {type(other).__name__}.")
         check_is_fitted(other)
-        self._ready().merge(other.model_)
+        model = self._ready()
+        before, theirs = model.class_documents, other.model_.class_documents
+        model.merge(other.model_)
+        self._sizes_.merge(other._sizes_, before, theirs)
         return self._refreshed()
 
     def _start(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         check_tuning("tuning", self.tuning)
-        labels = _checked_labels(y)
-        if len(labels) == 0:
+        check_class_weight(self.class_weight)
+        if len(_checked_labels(y)) == 0:
             raise ValueError("There is nothing to learn: y has no labels. Give at least one row.")
         for name in ("_names_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        columns = self._columns(X, reset=True)
-        views = self._chosen_views(columns)
-        model = Model(views, classes=classes, threads=self.threads, **self._settings(1.0))
-        model.learn(*_repeated(columns, labels, sample_weight))
-        self.views_, self.model_ = views, model
+        rows = Rows.of(self._columns(X, reset=True), _checked_labels(y), sample_weight)
+        views = self._chosen_views(rows.X)
+        settings: Any = {"alpha": 1.0 if self.alpha == "auto" else self.alpha, "unseen": self.unseen}
+        model = Model(views, classes=classes, threads=self.threads, priors=self.priors, **settings)
+        model.learn(rows.X, rows.y)
+        self.views_, self.model_, self._sizes_ = views, model, ClassSizes()
+        self._weighed_with_ = {}
+        self._sizes_.change(rows.labels, rows.weights, 1, {})
         return self._refreshed()
 
     def _refreshed(self) -> Self:
@@ -163,80 +207,63 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
 
     def _settings(self, automatic: float) -> dict[str, Any]:
         alpha = automatic if self.alpha == "auto" else self.alpha
-        return {"alpha": alpha, "priors": self.priors, "unseen": self.unseen}
+        priors, judged = self.priors, self.model_.judgment
+        weighs = self._sizes_.sums is not None or self.class_weight is not None
+        if weighs and priors == "empirical" and (judged is None or not judged.views):
+            sizes = self._sizes_.of(self.model_.class_documents)
+            priors = prior_of(sizes, self.class_weight, self.model_.class_documents)
+        return {"alpha": alpha, "priors": priors, "unseen": self.unseen}
 
-    def _ready(self) -> Model:
+    def _judgeable(self) -> dict[str, Any]:
+        """The settings that weights were earned with."""
+        return {name: getattr(self, name) for name in ("alpha", "unseen", "tuning", "class_weight")}
+
+    def _ready(self, warn: bool = True) -> Model:
         """The model with the estimator's current settings applied."""
         if "model_" not in self.__dict__:
             check_is_fitted(self)
         model = self.model_
+        if model.weighed != (self.tuning is not None):
+            model.weigh(self.tuning is not None)
         settings = self._settings(model.alpha)
         changed = {name: value for name, value in settings.items() if np.any(getattr(model, name) != value)}
         if changed:
             model.configure(**changed)
-        if self.tuning is None and model.judgment is not None:
-            model.drop_judgment()
+        if warn and model.judgment is not None and self._judgeable() != self._weighed_with_:
+            self._warn_of_settings()
         model.threads = check_threads(self.threads)
         return model
 
+    def _warn_of_settings(self) -> None:
+        then, now = self._weighed_with_, self._judgeable()
+        changed = [
+            f"with {name}={was!r}, not {now[name]!r}" for name, was in then.items() if was != now[name]
+        ]
+        if not changed or changed == self.__dict__.get("_warned_"):
+            return
+        self._warned_ = changed
+        warnings.warn(
+            f"The evidence stays weighed as it was: {', '.join(changed)}. Call `retune(X, y)` to weigh it "
+            "anew, or set `tuning=None` for the textbook.",
+            stacklevel=4,
+        )
+
     # Input
 
-    def _examples(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-        return _repeated(self._columns(X, reset=False), _checked_labels(y), sample_weight)
+    def _examples(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return self._columns(X, reset=False), _checked_labels(y)
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Rows:
+        return Rows.of(*self._examples(X, y), sample_weight, groups)
 
     def _chosen_views(self, X: Any) -> list[View] | dict[str, Any]:
         views = self.views
         if isinstance(X, Mapping):
             if views is None or isinstance(views, View):
-                return views_for(views, list(X), list(X.values()))
+                texts = partial(default_views, level=self.tuning)
+                return views_for(views, list(X), list(X.values()), texts)
             return as_given(named_views(views))
         return as_given(named_views(default_views(X, self.tuning) if views is None else views))
-
-    def _columns(self, X: Any, reset: bool) -> Any:
-        """X as one column of texts, or as a mapping of columns that agrees with what was learned."""
-        if self._is_one_column(X, reset):
-            if columns.is_table(X):
-                raise TypeError(
-                    f"The views {self.views if reset else self.views_} look at one column, and X is a "
-                    "table. Give its column, X['text'], or a mapping from columns to views."
-                )
-            return X
-        if not reset and columns.is_text(X):
-            raise TypeError(
-                f"X is one column of texts, and a table with the columns {self._names_} was learned. Give a "
-                "table, or a mapping from columns to lists."
-            )
-        if isinstance(X, Mapping) and columns.is_table(X):
-            return self._mapping(X, reset)
-        if columns.is_table(X) or columns.has_texts(X):
-            X = np.asarray(X, object) if isinstance(X, list | tuple) else X
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        else:
-            X = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
-        if reset:
-            self._names_ = columns.names_in(X)
-        return dict(zip(self._names_, columns.columns_in(X), strict=True))
-
-    def _is_one_column(self, X: Any, reset: bool) -> bool:
-        if not reset:
-            return isinstance(self.views_, list)
-        if isinstance(self.views, list | tuple):
-            return True
-        return not isinstance(self.views, Mapping) and columns.is_text(X)
-
-    def _mapping(self, X: Mapping[str, Any], reset: bool) -> Mapping[str, Any]:
-        if reset:
-            self._names_ = columns.names_in(X)
-            self.n_features_in_ = len(X)
-            self.feature_names_in_ = np.array(self._names_, object)
-            return dict(zip(self._names_, X.values(), strict=True))
-        missing = [name for name in self._names_ if name not in X]
-        extra = [name for name in X if name not in self._names_]
-        if missing or extra:
-            raise ValueError(
-                f"X has other columns than those learned: {missing} are missing, {extra} are extra."
-            )
-        return X
 
     # Deciding
 
@@ -273,15 +300,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         model = self._ready()
         return model.explain(x if isinstance(self.views_, list) else self._row(x), label)
 
-    def _row(self, x: Any) -> Mapping[str, Any]:
-        if isinstance(x, Mapping):
-            return x
-        if hasattr(x, "iloc") and not hasattr(x, "columns"):
-            return dict(zip(map(str, x.index), x, strict=True))
-        if columns.is_table(x):
-            return {name: next(iter(column)) for name, column in self._columns(x, reset=False).items()}
-        return dict(zip(self._names_, np.ravel(np.asarray(x, object)).tolist(), strict=True))
-
     # Keeping
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -291,7 +309,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
             "names": getattr(self, "_names_", None),
             "named": hasattr(self, "feature_names_in_"),
         }
-        for name in ("costs", "thresholds"):
+        if self._sizes_.sums is not None:
+            notes["sizes"] = self._sizes_.to_list()
+        for name in KEPT:
             if getattr(self, name) is not None:
                 notes[name] = _plain(getattr(self, name))
         model.notes = notes
@@ -310,11 +330,17 @@ def load(
     """Read a fitted NaiveBayes; one learned with a normalizer of your own needs that function again."""
     model = Model.load(Path(path), normalizer=normalizer, threads=threads)
     views: Any = as_given(model.views)
-    kept = {name: _restored(model.notes.get(name)) for name in ("costs", "thresholds")}
+    kept = {name: _restored(model.notes.get(name)) for name in KEPT}
     settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
     settings["tuning"] = None if model.judgment is None else model.judgment.level
     found = NaiveBayes(views, threads=threads, **settings, **kept)
     found.views_, found.model_ = views, model
+    found._sizes_ = ClassSizes.from_list(model.notes.get("sizes"))
+    if found._sizes_.sums is not None or found.class_weight is not None:
+        found.priors = (
+            model.notes.get("priors", "empirical") if isinstance(model.priors, Mapping) else model.priors
+        )
+    found._weighed_with_ = found._judgeable()
     if isinstance(views, dict):
         found._names_ = model.notes.get("names") or columns_of(model.views)
         found.n_features_in_ = len(found._names_)
@@ -347,27 +373,9 @@ def _checked_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
-def _repeated(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, NDArray[Any]]:
-    """Rows as often as their weights say."""
-    if sample_weight is None:
-        return X, y
-    weights = np.asarray(sample_weight, np.float64)
-    if weights.shape != y.shape:
-        raise ValueError(
-            f"`sample_weight` has shape {weights.shape}; give one weight for each of {len(y)} rows."
-        )
-    wrong = ~((weights >= 0) & (weights == np.floor(weights)))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"sample_weight[{row}] is {weights[row]:g}; a weight says how often a row is counted: a "
-            "whole number >= 0. Multiply fractions up, or use an estimator such as MultinomialNB."
-        )
-    if weights.sum() > MOST_ROWS:
-        raise ValueError(
-            f"The sample weights sum to {weights.sum():g}, more than {MOST_ROWS:,}. Scale them down."
-        )
-    if not weights.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
-    rows = np.repeat(np.arange(len(y)), weights.astype(np.intp))
-    return columns.rows_of(X, rows), y[rows]
+def _warn_of_counts(model: Model) -> None:
+    warnings.warn(
+        f"The evidence stays as counted: {model.n_documents} rows in {len(model.classes)} classes are fewer "
+        'than 4 a class. Give more rows, or choose a level of `tuning` other than "auto".',
+        stacklevel=3,
+    )

@@ -1,7 +1,10 @@
 //! Rows of documents, features and earned weights, as Python sees them.
 
 use crate::errors::TallyError;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyReadonlyArray3,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +17,7 @@ use crate::lexicon::Lexicon;
 use crate::lexicon::bag::NONE;
 use crate::lexicon::numbering::Frozen;
 use crate::tally::bags::Rows;
-use crate::tune::features::{Counted, Features, TuneError};
+use crate::tune::features::{Beside, Counted, Features, TuneError};
 use crate::tune::leave_one_out::{Event, Facts, Frequency, LeaveOneOut};
 use crate::tune::scorer::Tuned;
 
@@ -80,6 +83,11 @@ impl PyRows {
         self.rows.lengths.clone().into_pyarray(py)
     }
 
+    #[getter]
+    fn unknown<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        self.rows.unknown.clone().into_pyarray(py)
+    }
+
     fn arrays<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>) {
         let ends: Vec<u64> = self.rows.ends.iter().map(|&end| end as u64).collect();
         let (terms, times) = (self.rows.terms.clone(), self.rows.times.clone());
@@ -88,6 +96,11 @@ impl PyRows {
             terms.into_pyarray(py).into_any(),
             times.into_pyarray(py).into_any(),
         )
+    }
+
+    #[getter]
+    fn keys<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.rows.keys.clone().into_pyarray(py)
     }
 
     fn holders<'py>(
@@ -133,18 +146,22 @@ pub struct PyFeatures {
 
 impl PyFeatures {
     fn check(&self, weights: &[f64], bias: &[f64]) -> PyResult<()> {
-        fits(weights.len() == self.features.terms() && bias.len() == self.features.classes())
+        fits(weights.len() == self.features.weights() && bias.len() == self.features.classes())
     }
 }
 
 #[pymethods]
 impl PyFeatures {
     #[new]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
     fn new(
         py: Python<'_>,
         views: Vec<ViewArrays<'_>>,
         documents: PyReadonlyArray1<'_, u32>,
         labels: PyReadonlyArray1<'_, u32>,
+        weights: PyReadonlyArray1<'_, f64>,
+        groups: PyReadonlyArray1<'_, u32>,
+        dense: PyReadonlyArray3<'_, f64>,
         leave_out: bool,
         threads: usize,
     ) -> PyResult<Self> {
@@ -162,8 +179,14 @@ impl PyFeatures {
             fits(place.iter().all(|&term| term == NONE || (term as usize) < terms))?;
             counted.push(Counted { rows: &rows.rows, place, counts, alpha: *alpha });
         }
+        let shape = dense.as_array().dim();
+        fits(shape.1 == 0 || (shape.0 == documents.len() && shape.2 == classes))?;
+        let (weights, groups) = (weights.as_slice()?, groups.as_slice()?);
+        fits(weights.is_empty() || weights.len() == documents.len())?;
+        fits(groups.is_empty() || groups.len() == documents.len())?;
+        let beside = Beside { weights, groups, dense: dense.as_slice()?, dense_views: shape.1 };
         let features =
-            py.detach(|| Features::new(&counted, documents, labels, classes, leave_out, threads))?;
+            py.detach(|| Features::new(&counted, documents, labels, beside, classes, leave_out, threads))?;
         Ok(Self { features, threads })
     }
 
@@ -214,7 +237,7 @@ impl PyFeatures {
         groups: usize,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let group = group.as_slice()?;
-        fits(group.len() == self.features.terms())?;
+        fits(group.len() == self.features.weights())?;
         let shape = [self.features.documents(), groups, self.features.classes()];
         let scores = py.detach(|| self.features.group_scores(group, groups, self.threads));
         scores.into_pyarray(py).reshape(shape)

@@ -10,13 +10,13 @@ use crate::lexicon::bag::{Bag, NONE};
 use crate::lexicon::numbering::Frozen;
 use crate::threads::{in_threads, ranges, split};
 
-/// Visit the documents that `order` names as bags, with their lengths in tokens.
+/// Visit the documents that `order` names as bags, with the nodes of all their tokens.
 pub fn for_each_bag(
     context: &Context,
     (lexicon, place): (&Lexicon, &[u32]),
     documents: &[Document],
     order: &[u32],
-    mut visit: impl FnMut(&Bag, usize),
+    mut visit: impl FnMut(&Bag, &[u32]),
 ) -> Result<(), TallyError> {
     let mut reader = Reader::default();
     let mut numbering = Frozen::new(lexicon, false);
@@ -30,7 +30,7 @@ pub fn for_each_bag(
         for i in 0..order.len() {
             let nodes = reader.terms(i);
             bag.fill(nodes, place);
-            visit(&bag, nodes.len());
+            visit(&bag, nodes);
         }
     }
     Ok(())
@@ -43,6 +43,10 @@ pub struct Rows {
     pub terms: Vec<u32>,
     pub times: Vec<u32>,
     pub lengths: Vec<u32>,
+    /// How many of the tokens of each document are terms that were never learned.
+    pub unknown: Vec<u32>,
+    /// A number for each document, equal for those that have the same tokens, in any order.
+    pub keys: Vec<u64>,
 }
 
 impl Rows {
@@ -70,11 +74,13 @@ impl Rows {
         order: &[u32],
     ) -> Result<Self, TallyError> {
         let mut rows = Self::default();
-        for_each_bag(context, terms, documents, order, |bag, length| {
+        for_each_bag(context, terms, documents, order, |bag, nodes| {
             rows.terms.extend(&bag.terms);
             rows.times.extend(&bag.times);
             rows.ends.push(rows.terms.len());
-            rows.lengths.push(length as u32);
+            rows.lengths.push(nodes.len() as u32);
+            rows.unknown.push(nodes.iter().filter(|&&node| node as usize >= terms.1.len()).count() as u32);
+            rows.keys.push(nodes.iter().fold(0, |sum: u64, &node| sum.wrapping_add(mixed(node))));
         })?;
         Ok(rows)
     }
@@ -84,6 +90,8 @@ impl Rows {
         self.terms.extend(other.terms);
         self.times.extend(other.times);
         self.lengths.extend(other.lengths);
+        self.unknown.extend(other.unknown);
+        self.keys.extend(other.keys);
         self.ends.extend(other.ends.into_iter().map(|end| start + end));
     }
 
@@ -120,4 +128,12 @@ impl Rows {
         }
         counts
     }
+}
+
+/// Every bit of the result depends on every bit of the number (as in SplitMix64), so that sums of it rarely meet.
+fn mixed(node: u32) -> u64 {
+    let number = (u64::from(node) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ (number >> 31)
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::lexicon::bag::NONE;
 use crate::tally::bags::Rows;
 use crate::threads::{MOST_THREADS, in_order, in_threads};
+use crate::tune::together::{Changes, Left, Logs, groups_of};
 
 /// One view of the documents: rows, the number of each of their terms here, and the counts of those terms.
 pub struct Counted<'a> {
@@ -14,6 +15,18 @@ pub struct Counted<'a> {
     /// Documents of each class that hold each term, one row a term.
     pub counts: &'a [u32],
     pub alpha: f64,
+}
+
+/// What is known of the documents besides their terms, one entry a document; empty where nothing is.
+#[derive(Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// How much each counts in the loss.
+    pub weights: &'a [f64],
+    /// Those with the same number are left out of the counts together.
+    pub groups: &'a [u32],
+    /// The scores of the classes by `dense_views` views without terms, one block a document.
+    pub dense: &'a [f64],
+    pub dense_views: usize,
 }
 
 #[derive(Debug)]
@@ -46,6 +59,11 @@ pub struct Features {
     pub(crate) width: usize,
     pub(crate) terms: usize,
     pub(crate) labels: Vec<u32>,
+    /// How much each document counts; empty if all count alike.
+    pub(crate) weights: Vec<f64>,
+    /// Scores of views without terms, whose weights stand behind those of the terms.
+    pub(crate) dense: Vec<f64>,
+    pub(crate) dense_views: usize,
     /// Of more than two classes: one row a term.
     pub(crate) table: Vec<f32>,
     pub(crate) blocks: Vec<Block>,
@@ -65,60 +83,17 @@ pub(crate) struct Block {
     pub document: Vec<u32>,
     pub values: Vec<f32>,
     pub own: Vec<f32>,
+    pub others: Vec<Other>,
 }
 
-/// The logarithms that one view needs.
-struct Logs<'a> {
-    view: &'a Counted<'a>,
-    classes: usize,
-    first: usize,
-    /// log((k - 1 + alpha) / (k + alpha)) for small k.
-    own: Vec<f64>,
-    totals: Vec<f64>,
-    smoothing: f64,
-}
-
-impl<'a> Logs<'a> {
-    fn new(view: &'a Counted<'a>, classes: usize, first: usize) -> Self {
-        let mut totals = vec![0.0; classes];
-        for row in view.counts.chunks_exact(classes) {
-            totals.iter_mut().zip(row).for_each(|(total, &count)| *total += f64::from(count));
-        }
-        let own = (0..4096).map(|k| own_difference(k, view.alpha)).collect();
-        let smoothing = view.alpha * (view.counts.len() / classes) as f64;
-        Self { view, classes, first, own, totals, smoothing }
-    }
-
-    fn own(&self, count: u32) -> f64 {
-        self.own.get(count as usize).copied().unwrap_or_else(|| own_difference(count, self.view.alpha))
-    }
-
-    /// By how much the log of the total of a class falls when `length` of it are left out.
-    fn total_difference(&self, class: usize, length: usize) -> f64 {
-        let total = self.totals[class] + self.smoothing;
-        ((total - length as f64) / total).ln()
-    }
-
-    /// log((count + alpha) / (total + alpha * terms)) of each class, centered, written behind one another.
-    fn write_table(&self, width: usize, table: &mut Vec<f32>) {
-        let totals: Vec<f64> = self.totals.iter().map(|total| (total + self.smoothing).ln()).collect();
-        let small: Vec<f64> = (0..4096).map(|k| (f64::from(k) + self.view.alpha).ln()).collect();
-        let log =
-            |k: u32| small.get(k as usize).copied().unwrap_or_else(|| (f64::from(k) + self.view.alpha).ln());
-        let mut logs = vec![0.0; self.classes];
-        for row in self.view.counts.chunks_exact(self.classes) {
-            for ((log_of, &count), total) in logs.iter_mut().zip(row).zip(&totals) {
-                *log_of = log(count) - total;
-            }
-            let mean = logs.iter().sum::<f64>() / self.classes as f64;
-            table.extend(logs.iter().map(|log| (log - mean) as f32));
-            table.resize(table.len() + width - self.classes, 0.0);
-        }
-    }
-}
-
-fn own_difference(count: u32, alpha: f64) -> f64 {
-    if count == 0 { 0.0 } else { ((f64::from(count) - 1.0 + alpha) / (f64::from(count) + alpha)).ln() }
+/// What an entry adds to a class that is not the document's own: documents of that class were left out with it.
+#[derive(Clone, Copy)]
+pub(crate) struct Other {
+    /// The place of the term among those of the block (before that: the entry among those of the part).
+    pub term: u32,
+    pub document: u32,
+    pub class: u32,
+    pub value: f32,
 }
 
 /// How much a term counts for that occurs so often: 1 + log.
@@ -133,6 +108,7 @@ struct Part {
     term: Vec<u32>,
     values: Vec<f32>,
     own: Vec<f32>,
+    others: Vec<Other>,
 }
 
 impl Features {
@@ -141,6 +117,7 @@ impl Features {
         views: &[Counted],
         documents: &[u32],
         labels: &[u32],
+        beside: Beside,
         classes: usize,
         leave_out: bool,
         threads: usize,
@@ -159,10 +136,19 @@ impl Features {
             .step_by(size)
             .map(|start| start..(start + size).min(documents.len()))
             .collect();
+        let groups = groups_of(views, documents, labels, if leave_out { beside.groups } else { &[] });
         let parts = in_threads(&pieces, |piece| {
             let mut part = Part::default();
             for i in piece.clone() {
-                part.push(&logs, &table, documents[i] as usize, labels[i] as usize, leave_out)?;
+                for (logs, groups) in logs.iter().zip(&groups) {
+                    let left = match beside.groups.get(i).and_then(|group| groups.get(group)) {
+                        _ if !leave_out => Left::Nothing,
+                        Some(group) => Left::Group(group),
+                        None => Left::Itself,
+                    };
+                    part.push_view(logs, &table, documents[i] as usize, labels[i], left)?;
+                }
+                part.ends.push(part.term.len());
             }
             Ok(part)
         });
@@ -173,15 +159,27 @@ impl Features {
         let ranges = ranges(&all.ends);
         let blocks = in_order(&ranges, threads, |range| all.block(range.clone(), terms));
         let table = if classes == 2 { Vec::new() } else { table };
-        Ok(Self { classes, width, terms, labels: labels.to_vec(), table, blocks })
+        let (labels, weights, dense) = (labels.to_vec(), beside.weights.to_vec(), beside.dense.to_vec());
+        Ok(Self {
+            classes,
+            width,
+            terms,
+            labels,
+            weights,
+            dense,
+            dense_views: beside.dense_views,
+            table,
+            blocks,
+        })
     }
 
     pub fn documents(&self) -> usize {
         self.labels.len()
     }
 
-    pub fn terms(&self) -> usize {
-        self.terms
+    /// How many weights there are: one for each term, and for each view without terms.
+    pub fn weights(&self) -> usize {
+        self.terms + self.dense_views
     }
 
     pub fn classes(&self) -> usize {
@@ -194,32 +192,39 @@ impl Features {
 }
 
 impl Part {
-    fn push(
-        &mut self,
-        logs: &[Logs],
-        table: &[f32],
-        document: usize,
-        label: usize,
-        leave_out: bool,
-    ) -> Result<(), TuneError> {
-        for logs in logs {
-            self.push_view(logs, table, document, label, leave_out)?;
-        }
-        self.ends.push(self.term.len());
-        Ok(())
-    }
-
     fn push_view(
         &mut self,
         logs: &Logs,
         table: &[f32],
         document: usize,
-        label: usize,
-        leave_out: bool,
+        label: u32,
+        left: Left,
     ) -> Result<(), TuneError> {
-        let Counted { rows, place, counts, .. } = logs.view;
-        let range = rows.range(document);
         let start = self.term.len();
+        let scale = self.push_values(logs, document);
+        let length = self.term.len() - start;
+        for at in start..self.term.len() {
+            let (term, x) = (self.term[at], f64::from(self.values[at]) * scale);
+            let row = &logs.view.counts[term as usize * logs.classes..][..logs.classes];
+            let count = row[label as usize];
+            let changes = match left {
+                Left::Nothing => Changes::own(0.0),
+                _ if count == 0 => return Err(TuneError::NotLearned { document }),
+                Left::Itself => Changes::own(logs.own(count) - logs.total_difference(label as usize, length)),
+                Left::Group(group) => {
+                    Changes::of(logs, group, row, term, label).ok_or(TuneError::NotLearned { document })?
+                }
+            };
+            self.term[at] = term + logs.first as u32;
+            self.write(at, x, table, logs.classes, label, changes);
+        }
+        Ok(())
+    }
+
+    /// The terms of a document and their values; returns by what to scale these.
+    fn push_values(&mut self, logs: &Logs, document: usize) -> f64 {
+        let Counted { rows, place, .. } = logs.view;
+        let range = rows.range(document);
         let mut squares = 0.0;
         for (&term, &times) in rows.terms[range.clone()].iter().zip(&rows.times[range]) {
             let term = place[term as usize];
@@ -230,26 +235,24 @@ impl Part {
                 self.values.push(value as f32);
             }
         }
-        let scale = 1.0 / f64::sqrt(squares);
-        let total = if leave_out { logs.total_difference(label, self.term.len() - start) } else { 0.0 };
-        for (term, value) in self.term[start..].iter_mut().zip(&mut self.values[start..]) {
-            let x = f64::from(*value) * scale;
-            let count = counts[*term as usize * logs.classes + label];
-            if leave_out && count == 0 {
-                return Err(TuneError::NotLearned { document });
-            }
-            let own = if leave_out { logs.own(count) - total } else { 0.0 };
-            *term += logs.first as u32;
-            if logs.classes == 2 {
-                let row = &table[*term as usize * 2..][..2];
-                let own = if label == 1 { own } else { -own };
-                *value = (x * (f64::from(row[1]) - f64::from(row[0]) + own)) as f32;
-            } else {
-                *value = x as f32;
-                self.own.push((x * own) as f32);
-            }
+        1.0 / f64::sqrt(squares)
+    }
+
+    fn write(&mut self, at: usize, x: f64, table: &[f32], classes: usize, label: u32, changes: Changes) {
+        if classes == 2 {
+            let row = &table[self.term[at] as usize * 2..][..2];
+            let sign = if label == 1 { 1.0 } else { -1.0 };
+            let others: f64 = changes.others.iter().map(|(_, change)| change).sum();
+            let change = sign * (changes.own - others);
+            self.values[at] = (x * (f64::from(row[1]) - f64::from(row[0]) + change)) as f32;
+            return;
         }
-        Ok(())
+        self.values[at] = x as f32;
+        self.own.push((x * changes.own) as f32);
+        for (class, change) in changes.others {
+            let value = (x * change) as f32;
+            self.others.push(Other { term: at as u32, document: 0, class, value });
+        }
     }
 
     fn append(&mut self, other: Self) {
@@ -262,6 +265,8 @@ impl Part {
         self.term.extend(other.term);
         self.values.extend(other.values);
         self.own.extend(other.own);
+        let moved = |each: Other| Other { term: each.term + start as u32, ..each };
+        self.others.extend(other.others.into_iter().map(moved));
     }
 
     /// The entries of these documents in the order of their terms.
@@ -291,7 +296,20 @@ impl Part {
                 }
             }
         }
-        Block { documents, terms: found, ends, document, values, own }
+        let others = self.others_in(documents.clone(), entries, &found);
+        Block { documents, terms: found, ends, document, values, own, others }
+    }
+
+    /// What the entries of these documents add to other classes; `found` are the terms of the block.
+    fn others_in(&self, documents: Range<usize>, entries: Range<usize>, found: &[u32]) -> Vec<Other> {
+        let inside = self.others.iter().filter(|other| entries.contains(&(other.term as usize)));
+        let placed = |other: &Other| {
+            let at = other.term as usize;
+            let document = self.ends.partition_point(|&end| end <= at) - documents.start;
+            let term = found.partition_point(|&term| term < self.term[at]);
+            Other { term: term as u32, document: document as u32, ..*other }
+        };
+        inside.map(placed).collect()
     }
 }
 

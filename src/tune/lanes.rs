@@ -152,6 +152,7 @@ mod tests {
             document: vec![0, 2, 1, 0, 1, 2],
             values: vec![0.3, 0.7, 1.1, 0.2, 0.9, 0.1],
             own: vec![0.0; 6],
+            others: Vec::new(),
         };
         for width in [8, 16, 24, 32, 40, 72] {
             let table: Vec<f32> = (0..4 * width).map(|i| (i as f32 * 0.37).sin()).collect();

@@ -140,7 +140,8 @@ impl LeaveOneOut {
     ) -> Result<Vec<f64>, TallyError> {
         for_each_document(documents, self.facts.classes, threads, |order, scores| {
             let mut rows = scores.chunks_exact_mut(self.facts.classes.max(1)).zip(order);
-            for_each_bag(context, terms, documents, order, |bag, length| {
+            for_each_bag(context, terms, documents, order, |bag, nodes| {
+                let length = nodes.len();
                 if let Some((row, &document)) = rows.next() {
                     self.prefetch(bag);
                     if !self.can_leave(bag, length, labels[document as usize] as usize) {

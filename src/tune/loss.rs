@@ -11,6 +11,7 @@ struct Sums {
     loss: f64,
     bias: Vec<f64>,
     weights: Vec<f32>,
+    dense: Vec<f64>,
 }
 
 /// The mean loss and its gradient.
@@ -56,16 +57,22 @@ impl Features {
         let sums = in_order(&self.blocks, threads, |block| {
             let mut scores = self.scores(block, |term| weights[term as usize] as f32);
             let (loss, of_bias) = self.residuals(block, bias, &mut scores);
-            Sums { loss, bias: of_bias, weights: self.gradient(block, &scores) }
+            let dense = self.dense_gradient(block, &scores);
+            Sums { loss, bias: of_bias, weights: self.gradient(block, &scores), dense }
         });
         let mean = 1.0 / self.documents().max(1) as f64;
-        let mut slope = Slope { loss: 0.0, weights: vec![0.0; self.terms], bias: vec![0.0; self.classes] };
+        let mut slope =
+            Slope { loss: 0.0, weights: vec![0.0; self.weights()], bias: vec![0.0; self.classes] };
         for (block, sums) in self.blocks.iter().zip(sums) {
             slope.loss += sums.loss * mean;
             slope.bias.iter_mut().zip(&sums.bias).for_each(|(sum, more)| *sum += more * mean);
             for (&term, &more) in block.terms.iter().zip(&sums.weights) {
                 slope.weights[term as usize] += f64::from(more) * mean;
             }
+            slope.weights[self.terms..]
+                .iter_mut()
+                .zip(&sums.dense)
+                .for_each(|(sum, more)| *sum += more * mean);
         }
         slope
     }
@@ -76,15 +83,75 @@ impl Features {
         let mut scores = vec![0.0; block.documents.len() * self.width];
         if self.classes == 2 {
             block.spread(&weights, &block.values, &mut scores);
-            return scores;
+        } else {
+            self.lanes(block).add_scores(&weights, &mut scores);
+            let mut own = vec![0.0; block.documents.len()];
+            block.spread(&weights, &block.own, &mut own);
+            for ((row, label), own) in scores.chunks_exact_mut(self.width).zip(self.labels_of(block)).zip(own)
+            {
+                row[label] += own;
+            }
+            for other in &block.others {
+                let cell = other.document as usize * self.width + other.class as usize;
+                scores[cell] += weights[other.term as usize] * other.value;
+            }
         }
-        self.lanes(block).add_scores(&weights, &mut scores);
-        let mut own = vec![0.0; block.documents.len()];
-        block.spread(&weights, &block.own, &mut own);
-        for ((row, label), own) in scores.chunks_exact_mut(self.width).zip(self.labels_of(block)).zip(own) {
-            row[label] += own;
-        }
+        self.add_dense(block, weight, &mut scores);
         scores
+    }
+
+    /// The scores of a document by the views without terms, one row of classes a view.
+    fn dense_rows(&self, document: usize) -> impl Iterator<Item = &[f64]> {
+        let size = self.dense_views * self.classes;
+        self.dense[document * size..(document + 1) * size].chunks_exact(self.classes)
+    }
+
+    fn add_dense(&self, block: &Block, weight: impl Fn(u32) -> f32, scores: &mut [f32]) {
+        for (document, row) in block.documents.clone().zip(scores.chunks_exact_mut(self.width)) {
+            for (view, dense) in self.dense_rows(document).enumerate() {
+                let weight = f64::from(weight((self.terms + view) as u32));
+                if self.classes == 2 {
+                    row[0] += (weight * (dense[1] - dense[0])) as f32;
+                } else {
+                    row.iter_mut().zip(dense).for_each(|(sum, score)| *sum += (weight * score) as f32);
+                }
+            }
+        }
+    }
+
+    /// The gradient of the weight of each view without terms.
+    fn dense_gradient(&self, block: &Block, residuals: &[f32]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.dense_views];
+        for (document, row) in block.documents.clone().zip(residuals.chunks_exact(self.width)) {
+            for (sum, dense) in sums.iter_mut().zip(self.dense_rows(document)) {
+                *sum += if self.classes == 2 {
+                    f64::from(row[0]) * (dense[1] - dense[0])
+                } else {
+                    row.iter().zip(dense).map(|(&residual, score)| f64::from(residual) * score).sum()
+                };
+            }
+        }
+        sums
+    }
+
+    /// The curvature of those weights: the variance of the scores under the posterior, summed over the documents.
+    fn dense_curvature(&self, block: &Block, bias: &[f64], scores: &[f32]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.dense_views];
+        let mut posterior = vec![0.0; self.classes];
+        for (document, row) in block.documents.clone().zip(scores.chunks_exact(self.width)) {
+            self.posterior(row, bias, 0, &mut posterior);
+            let weight = self.weight_of(document);
+            for (sum, dense) in sums.iter_mut().zip(self.dense_rows(document)) {
+                let both = posterior.iter().zip(dense);
+                let mean: f64 = both.clone().map(|(p, score)| p * score).sum();
+                *sum += weight * both.map(|(p, score)| p * (score - mean) * (score - mean)).sum::<f64>();
+            }
+        }
+        sums
+    }
+
+    fn weight_of(&self, document: usize) -> f64 {
+        self.weights.get(document).copied().unwrap_or(1.0)
     }
 
     fn lanes<'a>(&'a self, block: &'a Block) -> Lanes<'a> {
@@ -99,9 +166,12 @@ impl Features {
     fn residuals(&self, block: &Block, bias: &[f64], scores: &mut [f32]) -> (f64, Vec<f64>) {
         let (mut loss, mut sums) = (0.0, vec![0.0; self.classes]);
         let mut posterior = vec![0.0; self.classes];
-        for (row, label) in scores.chunks_exact_mut(self.width).zip(self.labels_of(block)) {
-            loss += self.posterior(row, bias, label, &mut posterior);
+        let rows = scores.chunks_exact_mut(self.width).zip(self.labels_of(block));
+        for ((row, label), document) in rows.zip(block.documents.clone()) {
+            let weight = self.weight_of(document);
+            loss += weight * self.posterior(row, bias, label, &mut posterior);
             posterior[label] -= 1.0;
+            posterior.iter_mut().for_each(|residual| *residual *= weight);
             sums.iter_mut().zip(&posterior).for_each(|(sum, residual)| *sum += residual);
             let kept = &posterior[if self.classes == 2 { 1 } else { 0 }..];
             row.iter_mut().zip(kept).for_each(|(score, &residual)| *score = flushed(residual));
@@ -126,6 +196,10 @@ impl Features {
         let own: Vec<f32> = rows.map(|(row, label)| row[label]).collect();
         let mut gradient = block.gather(&block.own, &own);
         self.lanes(block).gather::<1>(residuals, false, &mut gradient);
+        for other in &block.others {
+            let cell = other.document as usize * self.width + other.class as usize;
+            gradient[other.term as usize] += residuals[cell] * other.value;
+        }
         gradient
     }
 }
@@ -154,10 +228,13 @@ impl Features {
     pub fn curvature(&self, weights: &[f64], bias: &[f64], threads: usize) -> Vec<f64> {
         let sums = in_order(&self.blocks, threads, |block| {
             let scores = self.scores(block, |term| weights[term as usize] as f32);
-            self.curvature_of(block, bias, scores)
+            let dense = self.dense_curvature(block, bias, &scores);
+            (self.curvature_of(block, bias, scores), dense)
         });
+        let mut dense = vec![0.0; self.dense_views];
         let mut totals = vec![[0.0; 3]; self.terms];
-        for (block, sums) in self.blocks.iter().zip(sums) {
+        for (block, (sums, of_dense)) in self.blocks.iter().zip(sums) {
+            dense.iter_mut().zip(of_dense).for_each(|(sum, more)| *sum += more);
             for (i, sums) in sums.iter().enumerate() {
                 for (&term, &sum) in block.terms.iter().zip(sums) {
                     totals[term as usize][i] += f64::from(sum);
@@ -168,17 +245,19 @@ impl Features {
             let mean = if total > 0.0 { first * first / total } else { 0.0 };
             (second - mean).max(0.0)
         };
-        totals.into_iter().map(curvature).collect()
+        totals.into_iter().map(curvature).chain(dense).collect()
     }
 
     /// Of each term the sums of value^2 times the mean of the squared row, times the mean of the row, and of value^2;
     /// the means are those of the posterior. Of two classes the first sum is all.
     fn curvature_of(&self, block: &Block, bias: &[f64], mut scores: Vec<f32>) -> [Vec<f32>; 3] {
         let mut posterior = vec![0.0; self.classes];
-        for row in scores.chunks_exact_mut(self.width) {
+        for (row, document) in scores.chunks_exact_mut(self.width).zip(block.documents.clone()) {
             self.posterior(row, bias, 0, &mut posterior);
+            let weight = self.weight_of(document);
+            posterior.iter_mut().for_each(|p| *p *= weight);
             if self.classes == 2 {
-                row[0] = (posterior[0] * posterior[1]) as f32;
+                row[0] = (posterior[0] * posterior[1] / weight.max(1e-300)) as f32;
             } else {
                 row.iter_mut().zip(&posterior).for_each(|(score, &p)| *score = flushed(p));
             }
@@ -233,7 +312,7 @@ impl Features {
 mod tests {
     use super::*;
     use crate::tally::bags::Rows;
-    use crate::tune::features::Counted;
+    use crate::tune::features::{Beside, Counted};
 
     fn features(classes: usize, threads: usize) -> Features {
         let rows = Rows {
@@ -241,13 +320,16 @@ mod tests {
             terms: vec![0, 1, 2, 0, 3, 0, 1, 2, 3, 1, 2],
             times: vec![1, 2, 1, 3, 1, 1, 1, 5, 1, 1, 9],
             lengths: vec![4, 4, 0, 8, 10],
+            unknown: vec![0; 5],
+            keys: vec![0; 5],
         };
         let labels = [0, 1, 0, 1, 0];
         let documents = [0, 1, 2, 3, 4];
         let place = [0, 1, 2, 3];
         let counts = rows.counts(&documents, &labels, classes, &place, 4);
         let view = Counted { rows: &rows, place: &place, counts: &counts, alpha: 0.5 };
-        Features::new(&[view], &documents, &labels, classes, true, threads).unwrap_or_else(|_| unreachable!())
+        Features::new(&[view], &documents, &labels, Beside::default(), classes, true, threads)
+            .unwrap_or_else(|_| unreachable!())
     }
 
     #[test]

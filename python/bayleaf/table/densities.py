@@ -15,7 +15,7 @@ from bayleaf.types import Floats
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
 
 
-def smoothed_log_shares(counts: Floats, totals: Floats, size: int, alpha: float) -> Floats:
+def smoothed_log_shares(counts: Floats, totals: Floats, size: int | NDArray[np.intp], alpha: float) -> Floats:
     """log (count + alpha) / (total + alpha size): each class draws one of `size` values from its own bag.
 
     Without smoothing, a value that a class does not have rules it out; a class without values is ruled out

@@ -23,7 +23,7 @@ Rule = Literal["scott", "silverman", "loo"]
 Cut = Literal["quantiles", "entropy"]
 
 
-class _Named(View):
+class Named(View):
     """Columns of values that have names, of which `values` are known before any was seen."""
 
     alpha: float | None
@@ -47,7 +47,7 @@ MAX_BINS = 100_000
 
 
 @dataclass(frozen=True, repr=False)
-class Category(_Named):
+class Category(Named):
     """One of several values; made by `category()`."""
 
     alpha: float | None = None
@@ -66,7 +66,7 @@ class Category(_Named):
 
 
 @dataclass(frozen=True, repr=False)
-class Flag(_Named):
+class Flag(Named):
     """Yes or no; made by `flag()`: the share of yes in a class is (yes + alpha) / (rows + 2 alpha)."""
 
     alpha: float | None = None
@@ -155,18 +155,19 @@ class Kernel(_Values):
         counts = tally.counts(order)
         if not len(counts.values):
             return NumberScorer(lambda x: np.zeros((len(x), len(order))), len(order))
-        knots = [_knots(counts, number) for number in range(len(order))]
+        found = [knots(counts, number) for number in range(len(order))]
         sums: Any = np.bincount(counts.value, counts.count)
         whole: tuple[Floats, Floats] = (counts.values, sums)
-        knots = [own if len(own[0]) else whole for own in knots]
+        found = [own if len(own[0]) else whole for own in found]
         spread = kernels.spread(*whole)
-        curves = [(*own, kernels.bandwidth(self.bandwidth, *own, spread)) for own in knots]
+        curves = [(*own, kernels.bandwidth(self.bandwidth, *own, spread)) for own in found]
         return NumberScorer(
             lambda x: np.stack([kernels.log_kernel(x, *curve) for curve in curves], axis=1), len(order)
         )
 
 
-def _knots(counts: ValueCounts, number: int) -> tuple[Floats, Floats]:
+def knots(counts: ValueCounts, number: int) -> tuple[Floats, Floats]:
+    """The distinct values of one class, and how often it has each."""
     own = counts.class_ == number
     return counts.values[counts.value[own]], counts.count[own]
 

@@ -5,21 +5,20 @@ Each function takes a model and documents that it has learned; `Model` has a met
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayleaf import model_views
 from bayleaf.labels import as_list
-from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView, View
-from bayleaf.tuning import leave_one_out, term_weights
-from bayleaf.tuning.judgment import Judgment, Level, ViewJudgment
+from bayleaf.tuning import leave_one_out
+from bayleaf.tuning.examples import Examples, Whole, check_learned, normalized
+from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.leave_one_out import Suspect
-from bayleaf.tuning.scorer import kept_terms, look
 from bayleaf.tuning.temperature import temperature
-from bayleaf.tuning.term_weights import Earned, Looked, Plan, Progress
+from bayleaf.tuning.term_weights import Progress
+from bayleaf.tuning.weighing import Weighing, is_plain
 from bayleaf.types import Classes, Floats
 
 if TYPE_CHECKING:
@@ -38,9 +37,6 @@ FEW_OF_A_CLASS = 4
 MOST_CELLS = 10_000_000
 """A temperature is found by so many scores, documents times classes."""
 
-EARNED_ALPHA = 0.5
-"""The smoothing below earned weights, where the model's is the textbook's 1 (measured in docs/tuning.md)."""
-
 
 def default_views(texts: Any, level: Tuning | None) -> list[View]:
     """The views of texts if none are given; with weights, which set right what they repeat, letters too."""
@@ -54,7 +50,9 @@ def check_tuning(name: str, level: Any) -> None:
     raise ValueError(f"`{name}` must be {', '.join(map(repr, TUNINGS))} or None, got {level!r}.")
 
 
-def judged(model: Model, X: Any, y: Any, level: Tuning | None, progress: Progress | None) -> Judgment | None:
+def judged(
+    model: Model, X: Any, y: Any, level: Tuning | None, progress: Progress | None, weights: Any, groups: Any
+) -> Judgment | None:
     """The judgment of the evidence by documents that the model has learned; None is the textbook."""
     check_tuning("level", level)
     tell = progress or (lambda _: None)
@@ -62,9 +60,31 @@ def judged(model: Model, X: Any, y: Any, level: Tuning | None, progress: Progres
     chosen = _chosen_level(model, level)
     if chosen is None:
         return None
+    _check_documents(model, labels, weights, groups)
     if chosen == "temperature":
-        return _tempered(model, *model.examples(*_sampled(model, X, y)))
-    return _weighed(model, columns, labels, chosen, tell)
+        return _tempered(model, X, y, weights, groups)
+    tell("documents read")
+    weighing = Weighing(model, columns, labels, weights, groups)
+    return weighing.judgment({"views": False, "terms": True}.get(chosen), tell)
+
+
+def _check_documents(model: Model, labels: Classes, weights: Any, groups: Any) -> None:
+    """Raise unless these can be the documents that the model has learned, or some of each class."""
+    for name, given in (("weights", weights), ("groups", groups)):
+        if given is not None and len(given) != len(labels):
+            raise ValueError(f"There are {len(labels)} documents and {len(given)} {name}; each needs one.")
+    found = np.bincount(labels, minlength=len(model.order))
+    for (label, learned), given in zip(model.class_documents.items(), found.tolist(), strict=True):
+        if given > learned:
+            raise ValueError(
+                f"There are {given} documents of the class {label!r}, and {learned} were learned. Tune with "
+                "documents that the model has learned."
+            )
+        if learned and not given:
+            raise ValueError(
+                f"There is no document of the class {label!r}, of which {learned} were learned. Tune with "
+                "documents of every class: all that were learned, at best."
+            )
 
 
 def worth_tuning(model: Model) -> bool:
@@ -74,97 +94,45 @@ def worth_tuning(model: Model) -> bool:
 
 def check_level(model: Model, level: Tuning | None) -> None:
     """Raise unless views like these can be tuned on this level."""
-    texts, plain = _kinds(model)
-    if level in {None, "auto"} or (plain if level != "temperature" else texts):
+    if level != "terms" or any(is_plain(view) for _, view in model.views):
         return
-    needed = "views of text"
-    if level != "temperature":
-        needed += ' with the plain event "multinomial" and tf "count"'
     raise ValueError(
-        f"Tuning on the level {level!r} needs {needed}, got {[view for _, view in model.views]}."
+        'Tuning on the level "terms" needs a view of text with the plain event "multinomial" and tf "count", '
+        f"got {[view for _, view in model.views]}."
     )
-
-
-def _kinds(model: Model) -> tuple[bool, bool]:
-    """Whether all views are of text, and of the plain event model."""
-    texts = all(isinstance(view, TextView) for _, view in model.views)
-    return texts, texts and all(_is_plain(view) for _, view in model.views)
-
-
-def _is_plain(view: Any) -> bool:
-    return bool(view.event == "multinomial" and view.tf == "count")
 
 
 def _chosen_level(model: Model, level: Tuning | None) -> Tuning | None:
     check_level(model, level)
-    texts, plain = _kinds(model)
-    if level in {None, "auto"}:
-        if level is None or not texts or len(model.order) < 2:
-            return None
-        return "auto" if plain else "temperature"
+    if level is None:
+        return None
     if len(model.order) < 2:
+        if level == "auto":
+            return None
         raise ValueError("Tuning needs documents of at least two classes.")
+    if level == "auto" and all(isinstance(view, TextView) and not is_plain(view) for _, view in model.views):
+        return "temperature"
     return level
 
 
-def _weighed(model: Model, columns: list[Any], labels: Classes, level: Tuning, tell: Progress) -> Judgment:
-    tell("documents read")
-    looked, counts, alphas = _look(model, columns)
-    terms = {"views": False, "terms": True}.get(level)
-    earned = term_weights.earn(looked, labels, terms, Plan(), model.threads, tell)
-    starts = np.cumsum([0, *(view.groups for view in looked)])
-    groups = [earned.groups[a:b] for a, b in pairwise(starts)]
-    return _judgment(model, counts, alphas, groups, earned)
-
-
-def _look(model: Model, columns: list[Any]) -> tuple[list[Looked], list[ClassCounts], list[float]]:
-    tallies = [tally for tally in model.tallies if isinstance(tally, TextTally)]
-    texts = [view for _, view in model.views if isinstance(view, TextView)]
-    both = zip(texts, tallies, strict=True)
-    counts = [view.selection.of(tally.counts(model.order)) for view, tally in both]
-    alphas = [_earned_alpha(model, view) for _, view in model.views]
-    each = zip(tallies, counts, columns, alphas, strict=True)
-    looked = [look(tally, own, column, alpha, model.threads) for tally, own, column, alpha in each]
-    return looked, counts, alphas
-
-
-def _earned_alpha(model: Model, view: Any) -> float:
-    alpha = model.alpha if view.alpha is None else view.alpha
-    return EARNED_ALPHA if alpha == 1 else max(float(alpha), 1e-10)
-
-
-def _judgment(
-    model: Model, counts: list[ClassCounts], alphas: list[float], groups: list[Floats], earned: Earned
-) -> Judgment:
-    level: Level = "views" if np.isinf(earned.penalty) else "terms"
-    views, start = [], 0
-    for own, alpha, weights in zip(counts, alphas, groups, strict=True):
-        kept = own.nodes[kept_terms(own)]
-        by_node = None
-        if level == "terms":
-            by_node = np.full(int(own.nodes.max(initial=0)) + 1, np.nan, np.float32)
-            by_node[kept] = earned.weights[start : start + len(kept)]
-        start += len(kept)
-        views.append(ViewJudgment(alpha, tuple(weights.tolist()), by_node))
-    documents = model.class_documents
-    bias = dict(zip(documents, earned.bias.tolist(), strict=True))
-    return Judgment(level, documents, bias, views, penalty=earned.penalty, loss=earned.loss)
-
-
-def _sampled(model: Model, X: Any, y: Any) -> tuple[Any, Any]:
-    """Documents enough to find one number by: with thousands of classes, every so many-th."""
-    names = as_list(y)
-    step = -(-len(names) * len(model.order) // MOST_CELLS)
-    if step <= 1:
-        return X, y
-    rows = list(range(0, len(names), step))
-    return model_views.rows_of(model.views, X, rows), [names[row] for row in rows]
-
-
-def _tempered(model: Model, columns: list[Any], labels: Classes) -> Judgment:
-    factor, loss = temperature(_left_out(model, columns, labels), labels)
+def _tempered(model: Model, X: Any, y: Any, weights: Any, groups: Any) -> Judgment:
+    rows = _sampled_rows(model, len(as_list(y)))
+    if rows is not None:
+        X, y = model_views.rows_of(model.views, X, rows), [as_list(y)[row] for row in rows]
+        weights, groups = (
+            None if each is None else [each[row] for row in rows] for each in (weights, groups)
+        )
+    _, labels = model.examples(X, y)
+    known = normalized(()) if weights is None else normalized(weights)
+    factor, loss = temperature(loo_log_joint(model, X, y, groups), labels, known)
     documents = model.class_documents
     return Judgment("temperature", documents, dict.fromkeys(documents, 0.0), temperature=factor, loss=loss)
+
+
+def _sampled_rows(model: Model, n: int) -> list[int] | None:
+    """Documents enough to find one number by: with thousands of classes, every so many-th."""
+    step = -(-n * len(model.order) // MOST_CELLS)
+    return None if step <= 1 else list(range(0, n, step))
 
 
 # Leaving out
@@ -172,27 +140,21 @@ def _tempered(model: Model, columns: list[Any], labels: Classes) -> Judgment:
 
 def loo_log_joint(model: Model, X: Any, y: Any, groups: Any = None) -> Floats:
     """log P(document, class) of learned documents, each under the counts without itself or its group."""
-    columns, labels = model.examples(X, y)
-    if groups is not None or not leave_one_out.texts_only(model.tallies):
+    if groups is not None:
         return _left_out_in_turn(model, X, y, groups)
-    return _left_out(model, columns, labels)
+    return _left_out(model, *model.examples(X, y))
 
 
 def _left_out(model: Model, columns: list[Any], labels: Classes) -> Floats:
     if model.n_documents < 2:
         raise ValueError("Leaving one document out needs at least two that were learned.")
     scores = leave_one_out.log_priors(model.views, model.priors, model.class_documents, labels, model.closed)
+    documents = np.arange(len(labels), dtype=np.uint32)
+    examples = Examples(documents, labels, len(model.order))
     for (_, view), tally, column in zip(model.views, model.tallies, columns, strict=True):
-        if isinstance(view, TextView) and isinstance(tally, TextTally):
-            scores += leave_one_out.log_likelihood(
-                view, tally, model.order, column, labels, model.alpha, model.unseen, model.threads
-            )
-    unknown = np.isnan(scores).any(axis=1)
-    if unknown.any():
-        raise ValueError(
-            f"Document {int(unknown.argmax())} was not learned with its label, so it cannot be left out. "
-            "Give documents that the model has learned, and their labels."
-        )
+        whole = Whole(view, tally, column, model.order, model.alpha, model.unseen, model.threads)
+        scores += whole.left_out(examples)
+    check_learned(scores, documents)
     return scores
 
 
@@ -225,9 +187,7 @@ def suspects(model: Model, X: Any, y: Any, least: float) -> list[Suspect]:
     if len(names) < 2:
         return []
     if _chosen_level(model, "auto") == "auto":
-        looked, _, _ = _look(model, columns)
-        documents = np.arange(len(labels), dtype=np.uint32)
-        scores = term_weights.left_out_scores(looked, documents, labels, model.threads)
+        scores = Weighing(model, columns, labels, None, None).left_out_scores()
     else:
         scores = loo_log_joint(model, X, y)
         scores = temperature(scores, labels)[0] * scores

@@ -18,6 +18,9 @@ Weights = NDArray[np.float32]
 WEIGHTS = "weights"
 """The name under which a file keeps the weights of a view's terms."""
 
+DROPPED = np.float32(-(2**19))
+"""In place of the weight of a term that only copies of one document hold, or documents of one group."""
+
 MIN_DOCUMENTS = 2
 """Terms of fewer documents are left out: without its document such a term is unknown, so it earns nothing."""
 
@@ -29,7 +32,15 @@ class ViewJudgment:
     alpha: float
     groups: tuple[float, ...]
     weights: Weights | None = None
-    """One weight for each node of the tally, NaN where a term has none of its own."""
+    """One weight for each node of the tally; NaN where a term has none of its own, `DROPPED` if not used."""
+
+    def used(self, nodes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which terms are used; new ones are."""
+        used = np.ones(len(nodes), bool)
+        if self.weights is not None:
+            known = nodes < len(self.weights)
+            used[known] = self.weights[nodes[known]] != DROPPED
+        return used
 
     def of_terms(self, nodes: NDArray[Any], group: NDArray[np.uint8]) -> Floats:
         """The weight of each term: its own, or that of its group."""
@@ -48,8 +59,8 @@ class Judgment:
     """A judgment of the evidence, fitted on leave-one-out scores.
 
     `level` is "temperature" (one factor for the whole score), "views" (a weight for each kind of term) or
-    "terms" (a weight for each term). `documents` are the documents of each class when it was made: with
-    others it is stale. `penalty` holds the weights of terms back (infinite: none has its own), and `loss`
+    "terms" (a weight for each term). `documents` are the documents of each class when it was made.
+    `penalty` holds the weights of terms back (infinite: none has its own), and `loss`
     is the mean log loss on documents that were left out of counts and fit alike, or, of the levels below
     "terms", left out of the counts.
     """
@@ -61,13 +72,22 @@ class Judgment:
     temperature: float = 1.0
     penalty: float = float("inf")
     loss: float = float("nan")
+    sizes: Mapping[Label, float] | None = None
+    """How many documents each class had by their weights, if they had different ones."""
+
+    stale: bool = False
+    """Whether, when it was saved, documents had been learned or forgotten since."""
+
+    @property
+    def shares(self) -> Mapping[Label, float]:
+        """How much of what it was fitted on each class was."""
+        return self.documents if self.sizes is None else self.sizes
 
     def biases(self, documents: Mapping[Label, int]) -> Floats:
         """What each class gets before looking; a class that is new gets what others get for their size."""
-        total, then = sum(documents.values()), sum(self.documents.values())
+        total, then = sum(documents.values()), sum(self.shares.values())
         extra = [
-            self.bias[label] - np.log((n + 1) / (then + len(self.documents)))
-            for label, n in self.documents.items()
+            self.bias[label] - np.log((n + 1) / (then + len(self.shares))) for label, n in self.shares.items()
         ]
         mean = float(np.mean(extra)) if extra else 0.0
         share = {label: np.log((n + 1) / (total + len(documents))) for label, n in documents.items()}
@@ -84,8 +104,8 @@ class Judgment:
                 each[WEIGHTS] = weights
         return arrays
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the weights of terms, ready for JSON."""
+    def to_dict(self, stale: bool = False) -> dict[str, Any]:
+        """Everything but the weights of terms, ready for JSON; what has not changed says nothing of it."""
         return {
             "level": self.level,
             "documents": list(map(list, self.documents.items())),
@@ -94,6 +114,8 @@ class Judgment:
             "temperature": self.temperature,
             "penalty": None if np.isinf(self.penalty) else self.penalty,
             "loss": None if np.isnan(self.loss) else self.loss,
+            **({"stale": True} if stale else {}),
+            **({} if self.sizes is None else {"sizes": list(map(list, self.sizes.items()))}),
         }
 
     @classmethod
@@ -121,6 +143,8 @@ class Judgment:
             _within(settings["temperature"], 0, "temperature"),
             float("inf") if penalty is None else _within(penalty, 0, "penalty"),
             float("nan") if loss is None else _within(loss, -LARGEST, "loss"),
+            _sizes(settings.get("sizes")),
+            settings.get("stale", False) is True,
         )
 
 
@@ -157,6 +181,16 @@ def _groups(groups: Any) -> tuple[float, ...]:
     if not groups:
         raise ValueError("a view of the judgment has no weights")
     return tuple(_within(weight, -LARGEST, "weight") for weight in groups)
+
+
+def _sizes(pairs: Any) -> dict[Label, float] | None:
+    return None if pairs is None else {label: _size(size) for label, size in pairs}
+
+
+def _size(number: Any) -> float:
+    if type(number) not in {int, float} or not 0 <= number < 2.0**63:
+        raise ValueError(f"the judgment has {number!r} documents of a class")
+    return float(number)
 
 
 def _whole(number: Any) -> int:

@@ -14,7 +14,6 @@ from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView
 from bayleaf.tuning.temperature import LIMIT
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
-from bayleaf.view import Tally
 
 
 class Suspect(NamedTuple):
@@ -79,11 +78,6 @@ def _log_prior(views: NamedViews, priors: Priors, names: list[Label], documents:
     if has_no_prior(views, priors):
         return np.zeros(len(names))
     return log_prior(priors, names, documents)
-
-
-def texts_only(tallies: list[Tally]) -> bool:
-    """Whether every view looks at text, so that one pass is enough."""
-    return all(isinstance(tally, TextTally) for tally in tallies)
 
 
 def suspects(posterior: Floats, labels: Classes, names: list[Label], least: float) -> list[Suspect]:

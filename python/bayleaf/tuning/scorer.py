@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.scorers import as_text, best_rows
+from bayleaf.tuning.examples import Looked
 from bayleaf.tuning.judgment import MIN_DOCUMENTS, ViewJudgment
-from bayleaf.tuning.term_weights import Looked
 from bayleaf.types import Floats
 from bayleaf.view import Piece
 
@@ -57,6 +57,7 @@ class TunedScorer:
 
     def __init__(self, tally: TextTally, counts: ClassCounts, judgment: ViewJudgment) -> None:
         kept = kept_terms(counts)
+        kept = kept[judgment.used(counts.nodes[kept])]
         earned = judgment.of_terms(counts.nodes[kept], lengths_of(counts)[kept])
         documents = counts.rows(kept, counts.documents)
         totals = documents.sum(axis=0) + judgment.alpha * len(kept)

@@ -11,7 +11,7 @@ LIMIT = 1e5
 """Log odds beyond this are as good as infinite."""
 
 
-def temperature(joint: Floats, labels: Classes) -> tuple[float, float]:
+def temperature(joint: Floats, labels: Classes, weights: Floats | None = None) -> tuple[float, float]:
     """The factor of the scores that predicts the labels best, and the mean log loss then.
 
     The loss is convex in the factor; its logarithm is found by golden section. A document whose class is
@@ -20,12 +20,16 @@ def temperature(joint: Floats, labels: Classes) -> tuple[float, float]:
     possible = np.isfinite(joint[np.arange(len(labels)), labels])
     if possible.any():
         joint, labels = joint[possible], labels[possible]
+    if weights is None or not len(weights):
+        weights = np.ones(len(labels))
+    elif possible.any():
+        weights = weights[possible]
     odds = np.clip(below_best(joint)[0], -LIMIT, 0.0)
     truth = odds[np.arange(len(labels)), labels]
 
     def loss(log: float) -> float:
         factor = np.exp(log)
-        return float(np.mean(np.log(np.exp(factor * odds).sum(axis=1)) - factor * truth))
+        return float(np.mean(weights * (np.log(np.exp(factor * odds).sum(axis=1)) - factor * truth)))
 
     low, high, golden = -12.0, 3.0, (np.sqrt(5) - 1) / 2
     inner = [high - golden * (high - low), low + golden * (high - low)]

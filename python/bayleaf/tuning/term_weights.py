@@ -9,18 +9,17 @@ fit alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import _core
 from bayleaf.posterior import softmax
-from bayleaf.tuning.judgment import MIN_DOCUMENTS
+from bayleaf.tuning.examples import NONE, Evidence, Examples
 from bayleaf.tuning.lbfgs import minimize
-from bayleaf.types import Classes, Floats
+from bayleaf.types import Floats
 
-NONE = np.uint32(0xFFFFFFFF)
 Progress = Callable[[str], None]
 
 
@@ -41,18 +40,6 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
-    """The documents as one view sees them: rows of terms, their counts by class, the group of each term."""
-
-    rows: _core.Rows
-    place: Classes
-    counts: NDArray[np.uint32]
-    group: NDArray[np.uint8]
-    groups: int
-    alpha: float
-
-
-@dataclass(frozen=True, eq=False)
 class Earned:
     """Weights of groups and terms (in the order of the views) and a bias for each class."""
 
@@ -67,7 +54,7 @@ class Earned:
 class Fit:
     """Documents left out of their own counts, and what is known before any term has a weight of its own."""
 
-    features: _core.Features
+    features: _core.Features | None
     groups: Floats
     prior: Floats
     bias: Floats
@@ -77,61 +64,53 @@ class Fit:
 
 
 def earn(
-    views: Sequence[Looked], y: Classes, terms: bool | None, plan: Plan, threads: int, tell: Progress
+    evidence: Evidence, examples: Examples, terms: bool | None, plan: Plan, threads: int, tell: Progress
 ) -> Earned:
     """Fit weights; `terms` None lets held-out documents decide whether each term gets its own."""
-    classes = views[0].counts.shape[1]
-    cost = sum(view.rows.nonzeros for view in views) * (1 if classes == 2 else classes)
-    pays = len(y) >= plan.terms_from and cost <= plan.terms_cost
     holdout, penalty, loss = None, np.inf, np.nan
-    if terms or (terms is None and pays):
+    if evidence.texts and (terms or (terms is None and _pays(evidence, examples, plan))):
         tell("documents held out")
-        holdout = Holdout(views, y, plan, threads)
-        penalty, loss = choose_penalty(holdout, plan, tell, may_stay=terms is None)
+        holdout = Holdout(evidence, examples, plan, threads)
+        if holdout:
+            penalty, loss = choose_penalty(holdout, plan, tell, may_stay=terms is None)
     tell("weights of views")
-    documents = np.arange(len(y), dtype=np.uint32)
-    fit = prepare(views, documents, y, threads)
+    fit = prepare(evidence, examples, threads)
     if holdout is None or np.isinf(penalty):
         return Earned(fit.groups, fit.prior, fit.bias, penalty, fit.loss)
     tell("weights of terms")
     fit.start = holdout.start(fit, penalty)
-    weights, bias = fit_terms(fit, len(y), penalty, plan)
-    return Earned(fit.groups, weights, bias, penalty, loss)
+    weights, bias = fit_terms(fit, len(examples), penalty, plan)
+    return Earned(_with_wholes(fit.groups, weights, evidence), weights, bias, penalty, loss)
 
 
-def prepare(views: Sequence[Looked], documents: Classes, y: Classes, threads: int) -> Fit:
-    """Leave each document out of the counts, and fit a weight for each group of terms."""
-    features = features_of(views, documents, y, threads, leave_out=True)
-    group, scores = _group_scores(features, views)
-    groups, bias, loss = fit_groups(scores, y, views[0].counts.shape[1])
-    return Fit(features, groups, groups[group], bias, loss)
+def _pays(evidence: Evidence, examples: Examples, plan: Plan) -> bool:
+    classes = examples.classes
+    cost = sum(view.rows.nonzeros for view in evidence.texts) * (1 if classes == 2 else classes)
+    return len(examples) >= plan.terms_from and cost <= plan.terms_cost
 
 
-def _group_scores(features: _core.Features, views: Sequence[Looked]) -> tuple[NDArray[np.uint8], Floats]:
-    starts = np.cumsum([0, *(view.groups for view in views)])
-    both = zip(views, starts, strict=False)
-    group = np.concatenate([view.group + np.uint8(start) for view, start in both]).astype(np.uint8)
-    return group, features.group_scores(group, int(starts[-1]))
+def _with_wholes(groups: Floats, weights: Floats, evidence: Evidence) -> Floats:
+    """The weights of views without terms are fitted again beside those of terms."""
+    wholes = len(evidence.wholes)
+    return np.concatenate([groups[: len(groups) - wholes], weights[len(weights) - wholes :]])
 
 
-def left_out_scores(views: Sequence[Looked], documents: Classes, y: Classes, threads: int) -> Floats:
-    """The scores of documents that are left out of the counts, with a weight for each group of terms."""
-    features = features_of(views, documents, y, threads, leave_out=True)
-    _, scores = _group_scores(features, views)
-    groups, bias, _ = fit_groups(scores, y, views[0].counts.shape[1])
+def prepare(evidence: Evidence, examples: Examples, threads: int) -> Fit:
+    """Leave each document out of the counts, and fit a weight for each kind of evidence."""
+    features = evidence.features(examples, threads, leave_out=True)
+    groups, bias, loss = fit_groups(evidence.kind_scores(features), examples)
+    return Fit(features.core, groups, groups[evidence.kind_of()], bias, loss)
+
+
+def left_out_scores(evidence: Evidence, examples: Examples, threads: int) -> Floats:
+    """The scores of documents that are left out of the counts, with a weight for each kind of evidence."""
+    scores = evidence.kind_scores(evidence.features(examples, threads, leave_out=True))
+    groups, bias, _ = fit_groups(scores, examples)
     total: Floats = np.einsum("ngc,g->nc", scores, groups) + bias
     return total
 
 
-def features_of(
-    views: Sequence[Looked], documents: Classes, y: Classes, threads: int, leave_out: bool
-) -> _core.Features:
-    """The documents as the core adds them up."""
-    parts = [(view.rows, view.place, view.counts, view.alpha) for view in views]
-    return _core.Features(parts, documents, y.astype(np.uint32), leave_out, threads)
-
-
-def fit_groups(scores: Floats, y: Classes, classes: int) -> tuple[Floats, Floats, float]:
+def fit_groups(scores: Floats, examples: Examples) -> tuple[Floats, Floats, float]:
     """One weight >= 0 for each group of terms (`scores`: documents x groups x classes), a bias for each
     class.
 
@@ -139,7 +118,9 @@ def fit_groups(scores: Floats, y: Classes, classes: int) -> tuple[Floats, Floats
     Weights that would become negative are 0.
     """
     n, groups, _ = scores.shape
-    prior = np.log((np.bincount(y, minlength=classes) + 1) / (n + classes))
+    y, classes = examples.y, examples.classes
+    prior = np.log((examples.counts() + 1) / (n + classes))
+    weights = examples.weights if len(examples.weights) else np.ones(n)
     center = np.concatenate([np.full(groups, 0.5), prior])
     truth = np.arange(n), y
     free = np.ones(groups + classes, bool)
@@ -149,8 +130,9 @@ def fit_groups(scores: Floats, y: Classes, classes: int) -> tuple[Floats, Floats
         full[free] = at
         total = np.einsum("ngc,g->nc", scores, full[:groups]) + full[groups:]
         residuals = softmax(total)
-        value = -np.log(np.maximum(residuals[truth], 1e-300)).mean()
+        value = -(weights * np.log(np.maximum(residuals[truth], 1e-300))).mean()
         residuals[truth] -= 1
+        residuals *= weights[:, None]
         off = np.where(free, full - center, 0.0)
         slope = np.concatenate([np.einsum("nc,ngc->g", residuals, scores), residuals.sum(axis=0)])
         return float(value + np.einsum("i,i", off, off) / (2 * n)), ((slope + off) / n)[free]
@@ -173,14 +155,17 @@ def fit_terms(fit: Fit, n: int, penalty: float, plan: Plan) -> tuple[Floats, Flo
 
     The variables are scaled by the curvature; without it, three times as many passes are needed.
     """
+    features = fit.features
+    if features is None:
+        return fit.prior, fit.bias
     if fit.curvature is None:
-        fit.curvature = fit.features.curvature(fit.prior, fit.bias)
+        fit.curvature = features.curvature(fit.prior, fit.bias)
     scale = 1 / np.sqrt((fit.curvature + penalty) / n)
     terms = len(scale)
 
     def loss(at: Floats) -> tuple[float, Floats]:
         off = scale * at[:terms]
-        value, slope, bias = fit.features.slope(fit.prior + off, at[terms:])
+        value, slope, bias = features.slope(fit.prior + off, at[terms:])
         value += penalty / (2 * n) * float(np.einsum("i,i", off, off))
         slope += penalty / n * off
         slope *= scale
@@ -195,47 +180,47 @@ def fit_terms(fit: Fit, n: int, penalty: float, plan: Plan) -> tuple[Floats, Flo
 # The penalty
 
 
-def folds(n: int, plan: Plan) -> Iterator[tuple[Classes, Classes]]:
+def folds(examples: Examples, plan: Plan) -> Iterator[tuple[Examples, Examples]]:
     """Documents to count and fit, and documents to judge by, quarter by quarter until enough have judged."""
-    order = np.random.default_rng(plan.seed).permutation(n).astype(np.uint32)
-    quarter = max(n // 4, 1)
-    for k in range(min(4, n, -(-plan.judge // quarter))):
-        judges = order[k * quarter : (k + 1) * quarter][: plan.judge]
-        others = np.concatenate([order[: k * quarter], order[(k + 1) * quarter :]])[: plan.train]
-        yield np.sort(others), np.sort(judges)
+    order, starts = examples.shuffled(plan.seed)
+    quarter = max(len(order) // 4, 1)
+    ends = [*starts.tolist(), len(order)]
+    cuts = [ends[min(int(np.searchsorted(starts, k * quarter)), len(starts))] for k in range(5)]
+    for k in range(min(4, len(order), -(-plan.judge // quarter))):
+        judges = order[cuts[k] : cuts[k + 1]][: plan.judge]
+        others = np.concatenate([order[: cuts[k]], order[cuts[k + 1] :]])[: plan.train]
+        if len(judges) and len(others):
+            yield examples.some(np.sort(others)), examples.some(np.sort(judges))
 
 
-def counted(view: Looked, documents: Classes, y: Classes, classes: int) -> Looked:
-    """The view as if only these documents had been learned."""
-    kept = np.flatnonzero(view.rows.holders(documents) >= MIN_DOCUMENTS)
-    place = np.full(len(view.place), NONE)
-    place[kept] = np.arange(len(kept))
-    counts = view.rows.counts(documents, y, classes, place, len(kept))
-    return replace(view, place=place, counts=counts, group=view.group[kept])
-
-
-def _counted_terms(views: Sequence[Looked]) -> NDArray[np.intp]:
-    """Which of all terms, view behind view, are counted here."""
-    starts = np.cumsum([0, *(len(view.place) for view in views)])
-    both = zip(views, starts, strict=False)
-    return np.concatenate([start + np.flatnonzero(view.place != NONE) for view, start in both])
+def _counted_terms(evidence: Evidence, part: Evidence) -> NDArray[np.intp]:
+    """Which terms of all are counted in a part, view behind view; views without terms behind them."""
+    found, start = [], 0
+    for view, own in zip(evidence.texts, part.texts, strict=True):
+        found.append(start + view.place[own.place != NONE].astype(np.intp))
+        start += len(view.counts)
+    return np.concatenate([*found, start + np.arange(len(evidence.wholes))])
 
 
 class Holdout:
     """The log loss on documents left out of the counts and of the fit alike, for any penalty."""
 
-    def __init__(self, views: Sequence[Looked], y: Classes, plan: Plan, threads: int) -> None:
+    def __init__(self, evidence: Evidence, examples: Examples, plan: Plan, threads: int) -> None:
         self.plan = plan
         self._parts: list[tuple[Fit, int, _core.Features, int]] = []
         self._terms: list[NDArray[np.intp]] = []
         self._starts: dict[float, tuple[Floats, Floats]] = {}
-        classes = views[0].counts.shape[1]
-        for others, judges in folds(len(y), plan):
-            part = [counted(view, others, y[others], classes) for view in views]
-            self._terms.append(_counted_terms(part))
-            fit = prepare(part, others, y[others], threads)
-            judged = features_of(part, judges, y[judges], threads, leave_out=False)
-            self._parts.append((fit, len(others), judged, len(judges)))
+        for others, judges in folds(examples, plan):
+            part = evidence.counted(others)
+            self._terms.append(_counted_terms(evidence, part))
+            fit = prepare(part, others, threads)
+            judged = part.features(judges, threads, leave_out=False).core
+            if judged is not None:
+                self._parts.append((fit, len(others), judged, len(judges)))
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to judge by: not if all documents are alike."""
+        return bool(self._parts)
 
     def loss(self, penalty: float) -> float:
         """The mean loss; the fit starts from that of the penalty before."""

@@ -1,0 +1,77 @@
+"""How a scikit-learn estimator takes X: one column of texts, a table, or an array, the same in every call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from bayleaf import columns
+
+
+class TableInput:
+    """Turns X into one column, or into a mapping of columns that agrees with what was learned."""
+
+    views: Any
+    views_: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _names_: list[str]
+
+    def _columns(self, X: Any, reset: bool) -> Any:
+        """X as one column of texts, or as a mapping of columns that agrees with what was learned."""
+        if self._is_one_column(X, reset):
+            if columns.is_table(X):
+                raise TypeError(
+                    f"The views {self.views if reset else self.views_} look at one column, and X is a "
+                    "table. Give its column, X['text'], or a mapping from columns to views."
+                )
+            return X
+        if not reset and columns.is_text(X):
+            raise TypeError(
+                f"X is one column of texts, and a table with the columns {self._names_} was learned. Give a "
+                "table, or a mapping from columns to lists."
+            )
+        if isinstance(X, Mapping) and columns.is_table(X):
+            return self._mapping(X, reset)
+        if columns.is_table(X) or columns.has_texts(X):
+            X = np.asarray(X, object) if isinstance(X, list | tuple) else X
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+        if reset:
+            self._names_ = columns.names_in(X)
+        return dict(zip(self._names_, columns.columns_in(X), strict=True))
+
+    def _is_one_column(self, X: Any, reset: bool) -> bool:
+        if not reset:
+            return isinstance(self.views_, list)
+        if isinstance(self.views, list | tuple):
+            return True
+        return not isinstance(self.views, Mapping) and columns.is_text(X)
+
+    def _mapping(self, X: Mapping[str, Any], reset: bool) -> Mapping[str, Any]:
+        if reset:
+            self._names_ = columns.names_in(X)
+            self.n_features_in_ = len(X)
+            self.feature_names_in_ = np.array(self._names_, object)
+            return dict(zip(self._names_, X.values(), strict=True))
+        missing = [name for name in self._names_ if name not in X]
+        extra = [name for name in X if name not in self._names_]
+        if missing or extra:
+            raise ValueError(
+                f"X has other columns than those learned: {missing} are missing, {extra} are extra."
+            )
+        return X
+
+    def _row(self, x: Any) -> Mapping[str, Any]:
+        if isinstance(x, Mapping):
+            return x
+        if hasattr(x, "iloc") and not hasattr(x, "columns"):
+            return dict(zip(map(str, x.index), x, strict=True))
+        if columns.is_table(x):
+            return {name: next(iter(column)) for name, column in self._columns(x, reset=False).items()}
+        return dict(zip(self._names_, np.ravel(np.asarray(x, object)).tolist(), strict=True))

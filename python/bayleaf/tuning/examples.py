@@ -1,0 +1,225 @@
+"""The documents that a judgment is fitted on, and what their views say of each when it is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf import _core
+from bayleaf.table.leave_one_out import in_turn, left_out, taken
+from bayleaf.text.counts import TextTally
+from bayleaf.text.views import TextView
+from bayleaf.tuning.judgment import MIN_DOCUMENTS
+from bayleaf.tuning.leave_one_out import log_likelihood
+from bayleaf.types import Classes, Floats, Unseen
+from bayleaf.view import Tally, View
+
+NONE = np.uint32(0xFFFFFFFF)
+FARTHEST = 1e4
+"""Log odds of one view beyond this say no more than that a class is impossible."""
+
+
+def none() -> NDArray[Any]:
+    """Nothing for any document."""
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Labeled documents: their rows and classes, how much each counts, and which are left out together.
+
+    `weights` is empty if all count alike; otherwise their mean is 1. `groups` is empty if each is alone.
+    """
+
+    documents: Classes
+    y: Classes
+    classes: int
+    weights: Floats = field(default_factory=none)
+    groups: Classes = field(default_factory=lambda: none().astype(np.uint32))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def some(self, places: NDArray[Any]) -> Examples:
+        """The examples at these places."""
+        weights = normalized(self.weights[places]) if len(self.weights) else self.weights
+        groups = self.groups[places] if len(self.groups) else self.groups
+        return Examples(self.documents[places], self.y[places], self.classes, weights, groups)
+
+    def counts(self) -> Floats:
+        """How many there are of each class, by their weights."""
+        return np.bincount(self.y, self.weights if len(self.weights) else None, self.classes).astype(float)
+
+    def shuffled(self, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """All places in random order, those of a group in a row, and where each group begins."""
+        order = np.random.default_rng(seed).permutation(len(self))
+        if not len(self.groups):
+            return order, np.arange(len(self))
+        _, group = np.unique(self.groups, return_inverse=True)
+        first = np.full(group.max(initial=0) + 1, len(self))
+        np.minimum.at(first, group[order], np.arange(len(self)))
+        rank = first[group[order]]
+        order, rank = order[np.argsort(rank, kind="stable")], np.sort(rank)
+        return order, np.flatnonzero(np.diff(rank, prepend=-1))
+
+
+def normalized(weights: Any) -> Floats:
+    """Weights with the mean 1, so that k for all is 1 for all, to the last digit; empty if all are equal."""
+    weights = np.asarray(weights, np.float64)
+    if not len(weights) or (weights == weights[0]).all():
+        return none()
+    # A power of two divides exactly: sums of weights and of twice the weights round alike.
+    weights = weights / 2.0 ** np.floor(np.log2(weights.max()))
+    return np.asarray(weights / weights.mean(), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The documents as one view of text sees them: rows of terms, counts by class, the group of each term."""
+
+    rows: _core.Rows
+    place: Classes
+    counts: NDArray[np.uint32]
+    group: NDArray[np.uint8]
+    groups: int
+    alpha: float
+
+    def counted(self, examples: Examples) -> Looked:
+        """The view as if only these documents had been learned."""
+        held = (self.place != NONE) & (self.rows.holders(examples.documents) >= MIN_DOCUMENTS)
+        place = _numbered(held)
+        counts = self.rows.counts(examples.documents, examples.y, examples.classes, place, int(held.sum()))
+        return replace(self, place=place, counts=counts, group=self.group[self.place[held]])
+
+    def only(self, used: NDArray[np.bool_]) -> Looked:
+        """The view without some of its terms."""
+        return replace(self, place=_numbered(used), counts=self.counts[used], group=self.group[used])
+
+
+def _numbered(held: NDArray[np.bool_]) -> Classes:
+    """The number of each term among those that are held."""
+    place = np.full(len(held), NONE)
+    place[held] = np.arange(held.sum())
+    return place
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The documents as any other view sees them: what it says of each as a whole has one weight."""
+
+    view: View
+    tally: Tally
+    column: Any
+    order: Classes
+    alpha: float
+    unseen: Unseen
+    threads: int
+
+    def counted(self, examples: Examples) -> Whole:
+        """The view as if only these documents had been learned."""
+        tally = self.view.tally()
+        tally.add(taken(self.column, examples.documents), self.order[examples.y], self.threads)
+        return replace(self, tally=tally)
+
+    def scores(self, examples: Examples) -> Floats:
+        """What the view says of documents that were not counted."""
+        scorer = self.view.compile(self.tally, self.order, self.alpha, self.unseen)
+        return scorer.scores(taken(self.column, examples.documents), self.threads)
+
+    def left_out(self, examples: Examples) -> Floats:
+        """What it says of documents under the counts without them and their groups; NaN if not counted."""
+        column = taken(self.column, examples.documents)
+        scores = self._alone(column, examples.y)
+        if len(examples.groups):
+            _, group, sizes = np.unique(examples.groups, return_inverse=True, return_counts=True)
+            rows = np.flatnonzero(sizes[group] > 1)
+            scores[rows] = in_turn(
+                self.view, self.tally, self.order, taken(column, rows), examples.y[rows],
+                group[rows], self.alpha, self.unseen,
+            )  # fmt: skip
+        return scores
+
+    def _alone(self, column: Any, y: Classes) -> Floats:
+        if isinstance(self.view, TextView) and isinstance(self.tally, TextTally):
+            return log_likelihood(
+                self.view, self.tally, self.order, column, y, self.alpha, self.unseen, self.threads
+            )
+        with np.errstate(over="ignore"):
+            return left_out(self.view, self.tally, self.order, column, y, self.alpha, self.unseen)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The documents as all views see them: those of plain text term by term, the others as a whole."""
+
+    texts: Sequence[Looked]
+    wholes: Sequence[Whole] = ()
+
+    def counted(self, examples: Examples) -> Evidence:
+        """The evidence as if only these documents had been learned."""
+        texts = [view.counted(examples) for view in self.texts]
+        return Evidence(texts, [view.counted(examples) for view in self.wholes])
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of evidence there are: lengths of n-grams, and views without."""
+        return sum(view.groups for view in self.texts) + len(self.wholes)
+
+    def kind_of(self) -> NDArray[np.uint8]:
+        """The kind of each term, and of each view without."""
+        starts = np.cumsum([0, *(view.groups for view in self.texts)])
+        both = zip(self.texts, starts, strict=False)
+        each = [view.group + np.uint8(start) for view, start in both]
+        last = np.arange(starts[-1], self.kinds, dtype=np.uint8)
+        return np.concatenate([*each, last]).astype(np.uint8)
+
+    def of_wholes(self, examples: Examples, leave_out: bool) -> Floats:
+        """Documents x views x classes: what the views without terms say, the best class at 0."""
+        found = np.zeros((len(examples), len(self.wholes), examples.classes))
+        for i, view in enumerate(self.wholes):
+            scores = view.left_out(examples) if leave_out else view.scores(examples)
+            check_learned(scores, examples.documents)
+            highest = scores.max(axis=1, keepdims=True)
+            highest[~np.isfinite(highest)] = 0
+            found[:, i] = np.clip(scores - highest, -FARTHEST, 0.0)
+        return found
+
+    def features(self, examples: Examples, threads: int, leave_out: bool) -> Features:
+        """The documents as the core adds them up."""
+        wholes = self.of_wholes(examples, leave_out)
+        if not self.texts:
+            return Features(None, wholes)
+        parts = [(view.rows, view.place, view.counts, view.alpha) for view in self.texts]
+        core = _core.Features(
+            parts, examples.documents, examples.y.astype(np.uint32),
+            examples.weights, examples.groups.astype(np.uint32), wholes, leave_out, threads,
+        )  # fmt: skip
+        return Features(core, wholes)
+
+    def kind_scores(self, features: Features) -> Floats:
+        """Documents x kinds x classes: the scores if everything had the weight 1."""
+        if features.core is None:
+            return features.wholes
+        return features.core.group_scores(self.kind_of(), self.kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The documents in the core, if they have terms, and the scores of views without."""
+
+    core: _core.Features | None
+    wholes: Floats
+
+
+def check_learned(scores: Floats, documents: Classes) -> None:
+    """Raise if a document cannot be left out, because it was not counted."""
+    unknown = np.isnan(scores).any(axis=1)
+    if unknown.any():
+        raise ValueError(
+            f"Document {int(documents[unknown.argmax()])} was not learned with its label, so it cannot be "
+            "left out. Give documents that the model has learned, and their labels."
+        )

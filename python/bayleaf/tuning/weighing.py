@@ -1,0 +1,176 @@
+"""From a model and documents that it has learned to a judgment: a weight for each view, and for each term."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.columns import Coded, as_list
+from bayleaf.text.counts import ClassCounts, TextTally
+from bayleaf.text.views import TextView
+from bayleaf.tuning import term_weights
+from bayleaf.tuning.examples import Evidence, Examples, Looked, Whole, normalized
+from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, Judgment, Level, ViewJudgment
+from bayleaf.tuning.scorer import kept_terms, look
+from bayleaf.tuning.term_weights import Earned, Plan, Progress
+from bayleaf.types import Classes, Floats
+
+if TYPE_CHECKING:
+    from bayleaf.model import Model
+
+EARNED_ALPHA = 0.5
+"""The smoothing below earned weights, where the model's is the textbook's 1 (measured in docs/tuning.md)."""
+
+
+def is_plain(view: Any) -> bool:
+    """Whether a view is of text, with the event model whose terms can have weights."""
+    return isinstance(view, TextView) and view.event == "multinomial" and view.tf == "count"
+
+
+class Weighing:
+    """Documents that a model has learned, ready to judge its evidence."""
+
+    def __init__(self, model: Model, columns: list[Any], labels: Classes, weights: Any, groups: Any) -> None:
+        self.model = model
+        self._counts: list[ClassCounts | None] = []
+        self._alphas: list[float] = []
+        texts, wholes = [], []
+        for (_, view), tally, column in zip(model.views, model.tallies, columns, strict=True):
+            if is_plain(view) and isinstance(view, TextView) and isinstance(tally, TextTally):
+                texts.append(self._look(view, tally, column))
+            else:
+                wholes.append(self._whole(view, tally, column))
+        alike = [*(view.rows.keys for view in texts), *(_numbered(view.column) for view in wholes)]
+        self.examples = Examples(
+            np.arange(len(labels), dtype=np.uint32), labels, len(model.order),
+            normalized(() if weights is None else weights), together(groups, alike if texts else None),
+        )  # fmt: skip
+        self._used = [self._vouched(view) for view in texts]
+        used = zip(texts, self._used, strict=True)
+        self.evidence = Evidence([view if own.all() else view.only(own) for view, own in used], wholes)
+
+    def _look(self, view: TextView, tally: TextTally, column: Any) -> Looked:
+        counts = view.selection.of(tally.counts(self.model.order))
+        alpha = self.model.alpha if view.alpha is None else view.alpha
+        alpha = EARNED_ALPHA if alpha == 1 else max(float(alpha), 1e-10)
+        self._counts.append(counts)
+        self._alphas.append(alpha)
+        looked = look(tally, counts, column, alpha, self.model.threads)
+        unknown = looked.rows.unknown
+        if unknown.any():
+            raise ValueError(
+                f"Document {int(unknown.argmax())} holds terms that were never learned, so it cannot be left "
+                "out. Tune with documents that the model has learned, and their labels."
+            )
+        return looked
+
+    def _whole(self, view: Any, tally: Any, column: Any) -> Whole:
+        model = self.model
+        self._counts.append(None)
+        alpha = model.alpha if getattr(view, "alpha", None) is None else view.alpha
+        self._alphas.append(max(float(alpha), 1e-10))
+        return Whole(view, tally, column, model.order, model.alpha, model.unseen, model.threads)
+
+    def judgment(self, terms: bool | None, tell: Progress) -> Judgment:
+        """Fit weights; `terms` None lets held-out documents decide whether each term gets its own."""
+        earned = term_weights.earn(self.evidence, self.examples, terms, Plan(), self.model.threads, tell)
+        level: Level = "views" if np.isinf(earned.penalty) else "terms"
+        documents = self.model.class_documents
+        bias = dict(zip(documents, earned.bias.tolist(), strict=True))
+        sizes = None
+        if len(self.examples.weights):
+            sizes = dict(zip(documents, self.examples.counts().tolist(), strict=True))
+        views = list(self._views(earned, level))
+        return Judgment(level, documents, bias, views, penalty=earned.penalty, loss=earned.loss, sizes=sizes)
+
+    def left_out_scores(self) -> Floats:
+        """The scores of the documents, left out of the counts, with a weight for each kind of evidence."""
+        return term_weights.left_out_scores(self.evidence, self.examples, self.model.threads)
+
+    def _views(self, earned: Earned, level: Level) -> Iterable[ViewJudgment]:
+        texts = iter(zip(self.evidence.texts, self._used, strict=True))
+        shared = iter(earned.groups.tolist())
+        of_wholes = iter(earned.groups[len(earned.groups) - len(self.evidence.wholes) :].tolist())
+        start = 0
+        for counts, alpha in zip(self._counts, self._alphas, strict=True):
+            if counts is None:
+                yield ViewJudgment(alpha, (next(of_wholes),))
+                continue
+            view, used = next(texts)
+            own = earned.weights[start : start + len(view.counts)] if level == "terms" else None
+            start += len(view.counts)
+            groups = tuple(next(shared) for _ in range(view.groups))
+            yield ViewJudgment(alpha, groups, _by_node(counts, used, own))
+
+    def _vouched(self, view: Looked) -> NDArray[np.bool_]:
+        """Which terms are held by documents of two groups or more."""
+        if not len(self.examples.groups):
+            return np.ones(len(view.counts), bool)
+        ends, terms, _ = view.rows.arrays()
+        group = np.repeat(self.examples.groups.astype(np.uint64), np.diff(ends, prepend=0).astype(np.intp))
+        pairs = np.unique(group * np.uint64(len(view.counts)) + terms.astype(np.uint64))
+        holders = np.bincount(
+            (pairs % np.uint64(max(len(view.counts), 1))).astype(np.intp), minlength=len(view.counts)
+        )
+        # Documents that the model has learned and that are not here may hold the term as well.
+        beyond = view.counts.sum(axis=1) > view.rows.holders(self.examples.documents)
+        vouched: NDArray[np.bool_] = (holders >= MIN_DOCUMENTS) | beyond
+        return vouched
+
+
+def _by_node(counts: ClassCounts, used: NDArray[np.bool_], own: Floats | None) -> NDArray[np.float32] | None:
+    """The weights of terms by their nodes; those that are not used are marked."""
+    if own is None and used.all():
+        return None
+    by_node = np.full(int(counts.nodes.max(initial=0)) + 1, np.nan, np.float32)
+    kept = counts.nodes[kept_terms(counts)]
+    if own is not None:
+        by_node[kept[used]] = own
+    by_node[kept[~used]] = DROPPED
+    return by_node
+
+
+def _numbered(column: Any) -> NDArray[Any]:
+    """Equal values of a column as equal numbers."""
+    if isinstance(column, Coded):
+        return column.codes
+    if isinstance(column, np.ndarray):
+        return np.unique(column, axis=0, return_inverse=True)[1].reshape(-1)
+    known: dict[Any, int] = {}
+    return np.array([known.setdefault(value, len(known)) for value in as_list(column, "X")])
+
+
+def together(groups: Any, keys: list[NDArray[Any]] | None) -> Classes:
+    """Which documents are left out together: those of a group, and those that all views see alike.
+
+    Empty if every document is alone.
+    """
+    found: list[NDArray[Any]] = []
+    if groups is not None:
+        known: dict[Any, int] = {}
+        found.append(np.array([known.setdefault(name, len(known)) for name in groups]))
+    if keys is not None:
+        alike = np.zeros(len(keys[0]), np.intp)
+        for key in keys:
+            _, place = np.unique(key, return_inverse=True)
+            alike = np.unique(alike * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
+        found.append(alike)
+    if not found:
+        return np.zeros(0, np.uint32)
+    group = found[0] if len(found) == 1 else _connected(*found)
+    return group.astype(np.uint32) if group.max(initial=0) + 1 < len(group) else np.zeros(0, np.uint32)
+
+
+def _connected(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """Groups such that whoever shares one of two marks shares a group."""
+    group = first
+    while True:
+        for marks in (second, first):
+            least = np.full(marks.max(initial=0) + 1, len(group))
+            np.minimum.at(least, marks, group)
+            group, before = least[marks], group
+        if (group == before).all():
+            return np.unique(group, return_inverse=True)[1]
