@@ -72,8 +72,9 @@ def _judgment(
     settings: dict[str, Any], views: model_views.NamedViews, weights: list[Any], arrays: list[Arrays]
 ) -> Judgment:
     """The judgment of a file; the arrays of the counts have been checked."""
-    if settings["views"] and not all(isinstance(view, TextView) for _, view in views):
-        raise ValueError("a view of a table has weights")
+    each_view = zip(views, weights, strict=True)
+    if any(own is not None and not isinstance(view, TextView) for (_, view), own in each_view):
+        raise ValueError("a view of a table has weights of terms")
     placed = [
         own if own is None else by_node(own, each["terms"]) for own, each in zip(weights, arrays, strict=True)
     ]
