@@ -88,6 +88,12 @@ def test_a_text_of_which_nothing_is_known_is_said(model: Path) -> None:
     assert "knows nothing" not in bayleaf("classify", model, stdin="xyzzy disk\n").stderr
 
 
+def test_a_long_text_is_explained_and_its_start_is_shown(model: Path) -> None:
+    out = done("explain", model, "-q", stdin=" ".join([GOOD] * 5000))
+    assert "more characters; --html has them all" in " ".join(out.split())
+    assert "movie ×5000" in out
+
+
 def test_a_model_without_terms_is_not_written(tmp_path: Path) -> None:
     (tmp_path / "s.fasta").write_text(">a\n" + "ACGT" * 200 + "\n>b\n" + "GGCC" * 200 + "\n")
     said = refused(1, "train", "s.fasta", "-o", "m", "--label", "x", "--plain", cwd=tmp_path)

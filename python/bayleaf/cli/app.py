@@ -54,6 +54,10 @@ class Commands(click.Group):
         for param in command.params:
             if param.metavar in FILES and param.type is click.STRING:
                 param.type = click.Path(readable=False)
+        if not any(param.name == "quiet" for param in command.params):
+            command.params.append(
+                click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, help="No remarks.")
+            )
         return command
 
     def resolve_command(

@@ -11,6 +11,13 @@ from typing import IO
 WIDTH = 72
 
 
+def _width() -> int:
+    """What fits into one line: a line that wraps would scroll with every change."""
+    import shutil
+
+    return max(min(WIDTH, shutil.get_terminal_size().columns - 1), 1)
+
+
 class ProgressLine:
     """Says how far something is, on standard error; nothing in the first second, and nothing if quiet."""
 
@@ -29,11 +36,12 @@ class ProgressLine:
         self._next = now + (0.1 if self._terminal else 5.0)
         self._shown = True
         text = line(now - self._started)
-        self._out.write(f"\r{text:<{WIDTH}}" if self._terminal else f"{text}\n")
+        width = _width()
+        self._out.write(f"\r{text[:width]:<{width}}" if self._terminal else f"{text}\n")
         self._out.flush()
 
     def end(self) -> None:
         """Clear the line."""
         if self._shown and self._terminal:
-            self._out.write("\r" + " " * WIDTH + "\r")
+            self._out.write("\r" + " " * _width() + "\r")
             self._out.flush()

@@ -39,7 +39,7 @@ def table(*columns: str, title: str | None = None, first_left: bool = True) -> T
 
     made = Table(box=SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
     for number, column in enumerate(columns):
-        made.add_column(column, justify="left" if number == 0 and first_left else "right")
+        made.add_column(plain(column), justify="left" if number == 0 and first_left else "right")
     return made
 
 
@@ -176,18 +176,23 @@ def top_terms(model: Model, n: int, classes: Sequence[Label] | None = None) -> R
     return rows
 
 
-def colored(explanation: Explanation) -> Text:
-    """The text, green where it speaks for the label and red where it speaks against it."""
+def colored(explanation: Explanation, longest: int = 20_000) -> Text:
+    """The text, green where it speaks for the label and red where against it; of a long one the start."""
     from rich.text import Text
+
+    from bayleaf.explanation import runs
 
     shown = Text()
     odds = explanation.odds_of_characters()
     unit = max(map(abs, odds), default=0.0) or 1.0
-    for character, value in zip(explanation.text, odds, strict=True):
+    for run, value in runs(explanation.text[:longest], odds[:longest]):
         strength = value / unit
         depth = int(55 + 150 * abs(strength) ** 0.5)
         color = f"rgb(0,{depth},0)" if strength > 0 else f"rgb({depth},0,0)"
-        shown.append(visible(character), None if abs(strength) < 0.02 else f"white on {color}")
+        shown.append(visible(run), None if abs(strength) < 0.02 else f"white on {color}")
+    rest = len(explanation.text) - longest
+    if rest > 0:
+        shown.append(f" … and {rest:,} more characters; --html has them all.", "dim")
     return shown
 
 

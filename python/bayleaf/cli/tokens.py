@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -38,4 +39,8 @@ def tokens_command(text: str | None, model_file: str | None, as_json: bool, **gi
         views = [view for _, view in named_views(views_of(given))]
     document = one_text(text)
     terms = [term for view in views if hasattr(view, "tokens") for term in view.tokens(document)]
+    if sys.stdout.isatty():
+        from bayleaf.cli.show import visible
+
+        terms = [visible(term) for term in terms]
     click.echo(json.dumps(terms, ensure_ascii=False) if as_json else "\n".join(terms))
