@@ -77,12 +77,14 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str) -> Iterator[Running]:
+def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Running]:
     """A service in a folder; killed at the end, if it was not stopped."""
     command = [*COMMAND, "serve", str(folder), "--http", "127.0.0.1:0", "--spamd", "127.0.0.1:0", *arguments]
     log = folder.parent / f"{folder.name}.log"
     with log.open("w") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=ENVIRONMENT)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=ENVIRONMENT | environment
+        )
         try:
             assert process.stdout
             said = []

@@ -36,18 +36,17 @@ def service(tmp_path_factory: pytest.TempPathFactory, model_file: Path) -> Itera
     assert all(each.sound for each in verify(folder))
 
 
-def test_one_and_many_texts_get_the_answers_of_the_model(service: Running, model_file: Path) -> None:
-    service.post("/models", {"name": "other", "preset": "messages"})
+def test_one_and_many_texts_get_the_answers_of_the_model(service: Running) -> None:
     texts = [text for _, text in ROWS[300:340]]
-    model = Model.load(model_file)
+    file = service.get("/models/spam/file")
+    model = Model.from_bytes(file.body)
     found = service.post("/models/spam/classify", {"texts": texts, "probabilities": True}).json["answers"]
-    version = service.get("/models/spam").json["version"]
-    if version == 1:
-        assert [each["label"] for each in found] == model.predict(texts).tolist()
-        expected = model.posterior(texts).tolist()
-        assert [list(each["probabilities"].values()) for each in found] == expected
+    assert [each["label"] for each in found] == model.predict(texts).tolist()
+    assert [list(each["probabilities"].values()) for each in found] == model.posterior(texts).tolist()
     assert len({each["id"] for each in found}) == len(texts)
-    assert {each["version"] for each in found} == {version}
+    assert {str(each["version"]) for each in found} == {file.headers["bayleaf-version"]}
+    alone = service.ask(texts[0])
+    assert (alone["label"], alone["probability"]) == (found[0]["label"], found[0]["probability"])
 
 
 def test_a_stream_of_lines_gets_a_line_for_each_and_a_bad_line_does_not_end_it(service: Running) -> None:

@@ -16,6 +16,7 @@ from bayleaf.service.database import FILE
 from bayleaf.service.refusals import Broken, DiskFull
 from bayleaf.service.served import facts
 from bayleaf.service.verifying import verify
+from service_process import running
 from service_store import assert_sound, learn, model_of, opened, run_python
 
 KILLS = int(os.environ.get("BAYLEAF_KILLS", "15"))
@@ -70,6 +71,7 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at) { return pwrite6
 FAILING = """
 import os, sys
 from pathlib import Path
+from service_process import running
 from service_store import opened, learn
 folder, switch, permanent = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 with opened(folder) as (store, served):
@@ -122,6 +124,30 @@ def test_a_full_disk_refuses_and_learning_goes_on_when_there_is_room(shim: Path,
     assert said == [DiskFull.__name__, DiskFull.__name__, "ham", "learned"]
     assert_sound(tmp_path / "folder")
     assert learned_in(tmp_path / "folder") == {"before it": "ham", "after it": "spam"}
+
+
+@pytest.mark.parametrize(("what", "status", "after"), [("FAIL_FSYNC", 503, 503), ("FAIL_WRITE", 507, 200)])
+def test_clients_are_told_of_a_failing_disk_and_still_get_answers(
+    shim: Path, tmp_path: Path, what: str, status: int, after: int
+) -> None:
+    switch = tmp_path / "switch"
+    (tmp_path / "m.bayleaf").write_bytes(model_of([("free prize", "spam"), ("see you", "ham")]))
+    arguments = ["--model", f"spam={tmp_path / 'm.bayleaf'}", "--allow-tell"]
+    with running(tmp_path / "f", *arguments, LD_PRELOAD=str(shim), **{what: str(switch)}) as service:
+        learn = {"text": "one", "label": "ham"}
+        assert service.post("/models/spam/learn", learn).status == 200
+        switch.touch()
+        failed = service.post("/models/spam/learn", {"text": "two", "label": "ham"})
+        assert (failed.status, failed.headers["content-type"]) == (status, "application/problem+json")
+        tell = b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local\r\n\r\nthree"
+        assert service.raw(tell).startswith(b"SPAMD/1.0 75 ")
+        assert service.ask("free prize")["label"] == "spam"
+        switch.unlink()
+        assert service.post("/models/spam/learn", {"text": "four", "label": "ham"}).status == after
+        assert service.get("/health/ready").status == after
+        assert service.get("/health/live").status == 200
+        service.stop()
+    assert_sound(tmp_path / "f")
 
 
 def taught(folder: Path, snapshots_at: list[int], last: int) -> dict[str, str]:

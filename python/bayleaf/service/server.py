@@ -159,7 +159,8 @@ async def serve(
         for http, _ in https:
             http.should_exit = True
         await spamd.close()
-        await asyncio.wait_for(asyncio.gather(*tasks), GRACE_SECONDS)
+        if tasks:
+            await asyncio.wait(tasks, timeout=2 * GRACE_SECONDS)
     finally:
         background.cancel()
         for path in (addresses.http_socket, addresses.spamd_socket):
