@@ -40,7 +40,7 @@ fn labels(labeled: &[(Vec<u8>, u32)]) -> Vec<u32> {
 
 fn learned(labeled: &[(Vec<u8>, u32)]) -> Tally {
     let mut tally = Tally::default();
-    tally.add(&CONTEXT, &documents(labeled), &labels(labeled), 1).expect("bytes can be counted");
+    tally.add(&CONTEXT, &documents(labeled), &labels(labeled), 1, &mut ()).expect("bytes can be counted");
     tally
 }
 
@@ -132,7 +132,7 @@ proptest! {
     fn what_is_taken_back_was_never_there(labeled in corpora(3), cut in 0usize..14) {
         let (kept, taken) = labeled.split_at(cut.min(labeled.len()));
         let mut tally = learned(&labeled);
-        tally.subtract(&CONTEXT, &documents(taken), &labels(taken)).expect("it was learned");
+        tally.subtract(&CONTEXT, &documents(taken), &labels(taken), &mut ()).expect("it was learned");
         prop_assert_eq!(arrays(&mut tally, 3).0, arrays(&mut learned(kept), 3).0);
     }
 
@@ -141,7 +141,7 @@ proptest! {
         let mut tally = learned(&labeled);
         let before = arrays(&mut tally, 3).0;
         let stranger = [(b"zz".to_vec(), 0)];
-        prop_assert!(tally.subtract(&CONTEXT, &documents(&stranger), &labels(&stranger)).is_err());
+        prop_assert!(tally.subtract(&CONTEXT, &documents(&stranger), &labels(&stranger), &mut ()).is_err());
         prop_assert_eq!(arrays(&mut tally, 3).0, before);
     }
 
@@ -165,7 +165,7 @@ proptest! {
         let (lexicon, classes) = (stored.lexicon(1), stored.classes());
         let mut restored = Tally::restored(lexicon.expect("it was written by a tally"), Box::new(|| classes));
         prop_assert_eq!(&arrays(&mut restored, 3).0, &exported);
-        restored.add(&CONTEXT, &documents(&labeled), &labels(&labeled), 1).expect("more can be counted");
+        restored.add(&CONTEXT, &documents(&labeled), &labels(&labeled), 1, &mut ()).expect("more can be counted");
         let twice = [&labeled[..], &labeled[..]].concat();
         prop_assert_eq!(arrays(&mut restored, 3).0, arrays(&mut learned(&twice), 3).0);
     }

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Analyzer",
+    "Asking",
     "Features",
     "NotLearned",
     "Rows",
     "Scorer",
     "Tally",
-    "Tuned",
     "__version__",
     "in_callback",
     "leave_one_out",
@@ -106,6 +106,31 @@ class Tally:
         """Freeze weights for the terms at `nodes`; `value` is count, binary or share."""
 
 @final
+class Asking:
+    """Rows made of a tally's counts, which change with them: texts to log likelihoods."""
+
+    def __new__(cls, tally: Tally, settings: dict[str, Any], order: NDArray[np.uint32]) -> Asking: ...
+    def ordered(self, order: NDArray[np.uint32]) -> Asking:
+        """The same for other classes, or in another order."""
+
+    def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
+        """One row of scores a document, one column a class."""
+
+    def best(self, documents: Any, prior: NDArray[np.float64], threads: int) -> NDArray[np.uint32]:
+        """The class with the highest score and prior of each document; ties go to the first class."""
+
+    def bias(self) -> NDArray[np.float64]:
+        """What every document gets, whatever is in it."""
+
+    def explain(
+        self, text: str | builtins.bytes
+    ) -> tuple[list[tuple[str, int, int, int]], NDArray[np.float64]]:
+        """The terms of a text (name, row of its weights, start, end), and the rows; last that of an unknown.
+
+        Instead of a row: -1 for a term that was never learned, -2 for one that is not used.
+        """
+
+@final
 class Scorer:
     """Frozen weights: texts to log joint probabilities."""
 
@@ -190,17 +215,6 @@ class Features:
 
     def group_scores(self, group: NDArray[np.uint8], groups: int) -> NDArray[np.float64]:
         """Documents x groups x classes: the scores if every term of the group had the weight 1."""
-
-@final
-class Tuned:
-    """Earned weights: texts to scores."""
-
-    def __new__(cls, tally: Tally, nodes: NDArray[np.uint32], weights: NDArray[np.float64]) -> Tuned: ...
-    def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
-        """One row of scores a document, one column a class."""
-
-    def parts(self, text: str | builtins.bytes) -> list[tuple[str, int, int, int]]:
-        """The terms of a text: name, row of the weights (-1 if it has none), start and end."""
 
 def leave_one_out(
     tally: Tally,

@@ -8,19 +8,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.explanation import Part
+from bayleaf.explanation import Explanation, Part
 from bayleaf.labels import as_array
 from bayleaf.model_views import NamedViews, has_no_prior
 from bayleaf.posterior import log_posterior, log_prior
 from bayleaf.text.counts import TextTally
-from bayleaf.text.scorers import TextScorer
+from bayleaf.text.scorers import LivingScorer
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.scorer import TunedScorer
 from bayleaf.tuning.weighed import WeighedScorer
 from bayleaf.tuning.weighing import is_plain
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
-from bayleaf.view import Scorer, Tally
+from bayleaf.view import Scorer, Tally, View
 
 
 class Settings(Protocol):
@@ -39,23 +39,55 @@ class Settings(Protocol):
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
 
+    def documents_of(self, order: Classes) -> Floats:
+        """How many documents the classes with these numbers have."""
+
 
 class Compiled:
-    """Everything that is derived from the counts to answer questions."""
+    """Everything that is derived from the counts to answer questions.
+
+    Scorers of text live: they follow the counts, so those of a `before` with the same settings stay.
+    """
 
     def __init__(
-        self, views: NamedViews, tallies: Sequence[Tally], order: Classes, settings: Settings
+        self,
+        views: NamedViews,
+        tallies: Sequence[Tally],
+        order: Classes,
+        settings: Settings,
+        key: Any = None,
+        before: Compiled | None = None,
     ) -> None:
+        self.order, self.key, self.changes = order, key, 0
         self.classes = settings.classes
         self.labels = as_array(self.classes)
         self.names = [name for name, _ in views]
         self.kinds = [f"{name}: {view.kind}" if name else view.kind for name, view in views]
         judged = settings.judgment
         self.temperature = 1.0 if judged is None else judged.temperature
-        self.scorers = _scorers(views, tallies, order, settings)
-        self.log_prior = self.temperature * _log_prior(views, settings)
+        known: Sequence[Scorer | None] = [None] * len(views) if before is None else before.scorers
+        each = zip(views, tallies, known, range(len(views)), strict=True)
+        self.scorers: list[Scorer] = [
+            _scorer(view, tally, order, settings, old, i) for (_, view), tally, old, i in each
+        ]
+        self._views, self._settings = views, settings
+        self.log_prior = self.temperature * _log_prior(views, settings, order)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
-        self.bias: Floats = self.temperature * np.sum([scorer.bias for scorer in self.scorers], axis=0)
+
+    def after(self) -> Compiled | None:
+        """The same after a change of the counts that left the classes as they were, if all scorers follow."""
+        if not all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers):
+            return None
+        changed = object.__new__(Compiled)
+        changed.__dict__.update(self.__dict__)
+        changed.log_prior = self.temperature * _log_prior(self._views, self._settings, self.order)
+        return changed
+
+    @property
+    def bias(self) -> Floats:
+        """What every document gets, whatever is in it."""
+        total: Floats = self.temperature * np.sum([scorer.bias for scorer in self.scorers], axis=0)
+        return total
 
     def log_joint(self, columns: list[Any], threads: int) -> Floats:
         """The log likelihoods of all views, and the prior."""
@@ -70,13 +102,35 @@ class Compiled:
     def best(self, columns: list[Any], threads: int) -> NDArray[np.integer[Any]]:
         """The most probable class of each document; ties go to the first class."""
         alone = self.scorers[0] if len(self.scorers) == 1 and self.temperature == 1 else None
-        if isinstance(alone, TextScorer) and not self.may_rule_out:
+        if isinstance(alone, LivingScorer) and not self.may_rule_out:
             return alone.best(columns[0], self.log_prior, threads)
         joint = self.log_joint(columns, threads)
         if self.may_rule_out and np.isneginf(joint.max(axis=1)).any():
             joint = log_posterior(joint, self.log_prior)
         best: NDArray[np.intp] = joint.argmax(axis=1)
         return best
+
+    def explain(self, columns: list[Any], label: Label | None, threads: int) -> Explanation:
+        """Take the score of the only document apart."""
+        classes = self.classes
+        if label is not None and label not in classes:
+            raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
+        joint = self.log_joint(columns, threads)
+        posterior = np.exp(log_posterior(joint, self.log_prior))[0]
+        chosen = int(posterior.argmax()) if label is None else classes.index(label)
+        others = [i for i in np.argsort(-joint[0], kind="stable").tolist() if i != chosen]
+        text, parts = self.parts(columns)
+        return Explanation(
+            text=text,
+            classes=classes,
+            log_prior=self.log_prior,
+            bias=self.bias,
+            parts=parts,
+            log_joint=joint[0],
+            posterior=posterior,
+            label=classes[chosen],
+            against=classes[others[0]] if others else None,
+        )
 
     def parts(self, columns: list[Any]) -> tuple[str, list[Part]]:
         """The only document as text, and the parts of its score with their places in it."""
@@ -100,37 +154,37 @@ class Compiled:
         return "\n".join(texts.values()), parts
 
 
-def _scorers(views: NamedViews, tallies: Sequence[Tally], order: Classes, settings: Settings) -> list[Scorer]:
-    """The textbook's weights, or those that were earned."""
+def _scorer(
+    view: View, tally: Tally, order: Classes, settings: Settings, old: Scorer | None, i: int
+) -> Scorer:
+    """The textbook's weights, or those that were earned; of text, the old ones if they have followed."""
+    if isinstance(old, LivingScorer) and old.follows:
+        return old.ordered(order)
     judged = settings.judgment
     if judged is None or not judged.views:
-        both = zip(views, tallies, strict=True)
-        return [view.compile(tally, order, settings.alpha, settings.unseen) for (_, view), tally in both]
-    return [
-        TunedScorer(tally, view.selection.of(tally.counts(order)), own)
-        if isinstance(view, TextView) and isinstance(tally, TextTally) and is_plain(view)
-        else WeighedScorer(view.compile(tally, order, settings.alpha, settings.unseen), own.groups[0])
-        for (_, view), tally, own in zip(views, tallies, judged.views, strict=True)
-    ]
+        return view.compile(tally, order, settings.alpha, settings.unseen)
+    own = judged.views[i]
+    if isinstance(view, TextView) and isinstance(tally, TextTally) and is_plain(view):
+        return TunedScorer(tally, order, view, own)
+    inner = old.scorer if isinstance(old, WeighedScorer) else None
+    if isinstance(inner, LivingScorer) and inner.follows:
+        return WeighedScorer(inner.ordered(order), own.groups[0])
+    return WeighedScorer(view.compile(tally, order, settings.alpha, settings.unseen), own.groups[0])
 
 
-def _log_prior(views: NamedViews, settings: Settings) -> Floats:
+def _log_prior(views: NamedViews, settings: Settings, order: Classes) -> Floats:
     """The prior, or the bias of each class that was earned."""
-    documents = np.array(list(settings.class_documents.values()), np.float64)
-    if has_no_prior(views, settings.priors):
-        return np.zeros(len(documents))
-    prior = log_prior(settings.priors, settings.classes, documents)
     judged = settings.judgment
+    if has_no_prior(views, settings.priors):
+        return np.zeros(len(order))
+    if judged is not None and judged.views and settings.priors == "empirical":
+        return judged.biases(settings.class_documents)
+    documents = settings.documents_of(order)
+    prior = log_prior(settings.priors, settings.classes, documents)
     if judged is None or not judged.views:
         return prior
-    biases = judged.biases(settings.class_documents)
-    if settings.priors == "empirical":
-        return biases
     with np.errstate(divide="ignore"):
-        shares = (
-            documents
-            if judged.sizes is None
-            else np.array([judged.sizes.get(k, 0.0) for k in settings.classes])
-        )
-        biases += prior - np.log(np.maximum(shares, 0.5) / max(shares.sum(), 1))
-    return biases
+        sizes = judged.sizes
+        shares = documents if sizes is None else np.array([sizes.get(k, 0.0) for k in settings.classes])
+        prior -= np.log(np.maximum(shares, 0.5) / max(shares.sum(), 1))
+    return prior + judged.biases(settings.class_documents)

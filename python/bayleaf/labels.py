@@ -35,6 +35,12 @@ class Labels:
             self._number.pop(name, None)
         del self.names[known:]
 
+    def cut(self, known: int) -> None:
+        """Forget all but the first so many labels."""
+        for name in self.names[known:]:
+            del self._number[name]
+        del self.names[known:]
+
     def close(self, announced: Any) -> None:
         """Let in the announced classes and no others."""
         self.number(announced)

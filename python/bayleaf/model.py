@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ from bayleaf.view import Tally
 
 MOST_DOCUMENTS = 2**62
 """Of one class; a model with text has at most 2**32 - 1."""
+
+T = TypeVar("T")
+TRIES = 3
+"""How often an answer is tried while another thread changes the model, before that must wait."""
 
 
 class Model:
@@ -190,7 +194,6 @@ class Model:
 
     def _change(self, columns: list[Any], numbers: Classes, documents: Any, forget: bool = False) -> None:
         """Count in all views or, whatever happens, in none."""
-        self._compiled = None
         before = [tally.changes for tally in self.tallies]
         name, done = "", False
         try:
@@ -248,7 +251,6 @@ class Model:
         pairs = list(zip(self.tallies, source.tallies, strict=True))
         for mine, yours in pairs:
             mine.check_merge(yours, numbers)
-        self._compiled = None
         before = [mine.changes for mine in self.tallies]
 
         def merge() -> None:
@@ -288,17 +290,48 @@ class Model:
         return columns, place[numbers]
 
     def _ready(self) -> Compiled:
-        """What answers: made once for all threads, and never changed."""
+        """What answers: made once for all threads, and kept in step with the counts."""
         compiled = self._compiled
-        if compiled is not None:
+        if compiled is not None and compiled.changes == self._turn.changes:
             return compiled
         with self._turn:
-            if self._compiled is None:
-                if self.n_documents == 0:
-                    raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
-                check_priors(self.priors, self.classes)
-                self._compiled = Compiled(self.views, self.tallies, self.order, self)
-            return self._compiled
+            return self._current()
+
+    def _current(self) -> Compiled:
+        compiled, changes = self._compiled, self._turn.changes
+        if compiled is None or compiled.changes != changes:
+            compiled = self._derived(compiled)
+            compiled.changes = changes
+            self._compiled = compiled
+        return compiled
+
+    def _answer(self, ask: Callable[[Compiled], T]) -> T:
+        """What is asked, as it is at one moment between two changes by other threads."""
+        for _ in range(TRIES):
+            compiled = self._ready()
+            answer = ask(compiled)
+            if compiled.changes == self._turn.changes:
+                return answer
+        with self._turn:
+            return ask(self._current())
+
+    def _derived(self, before: Compiled | None) -> Compiled:
+        """What answers, derived from the counts; what lives with them is kept."""
+        present = self._documents > 0
+        if not present.any():
+            raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
+        key = (present.tobytes(), len(self._labels.names), self._labels.closed)
+        after = before.after() if before is not None and before.key == key else None
+        if after is not None:
+            return after
+        check_priors(self.priors, self.classes)
+        return Compiled(self.views, self.tallies, self.order, self, key, before)
+
+    def documents_of(self, order: Classes) -> Floats:
+        """How many documents the classes with these numbers have."""
+        documents = np.zeros(len(self._labels.names))
+        documents[: len(self._documents)] = self._documents
+        return documents[order]
 
     def counts(self, view: int = 0) -> Any:
         """The integer counts of one view, classes in the order of `classes`."""
@@ -307,8 +340,8 @@ class Model:
 
     def log_joint(self, X: Any) -> Floats:
         """log P(document, class), one row a document, one column a class."""
-        compiled = self._ready()
-        return compiled.log_joint(model_views.read(self.views, X), self.threads)
+        columns = model_views.read(self.views, X)
+        return self._answer(lambda compiled: compiled.log_joint(columns, self.threads))
 
     def log_evidence(self, X: Any) -> Floats:
         """log P(document): the joint, summed over the classes."""
@@ -316,9 +349,10 @@ class Model:
 
     def log_posterior(self, X: Any) -> Floats:
         """log P(class | document): the joint divided by the evidence."""
-        compiled = self._ready()
-        joint = compiled.log_joint(model_views.read(self.views, X), self.threads)
-        return log_posterior(joint, compiled.log_prior)
+        columns = model_views.read(self.views, X)
+        return self._answer(
+            lambda compiled: log_posterior(compiled.log_joint(columns, self.threads), compiled.log_prior)
+        )
 
     def posterior(self, X: Any) -> Floats:
         """P(class | document)."""
@@ -326,34 +360,16 @@ class Model:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each document; ties go to the first class."""
-        compiled = self._ready()
-        best = compiled.best(model_views.read(self.views, X), self.threads)
-        answers: NDArray[Any] = compiled.labels[best]
+        columns = model_views.read(self.views, X)
+        answers: NDArray[Any] = self._answer(
+            lambda compiled: compiled.labels[compiled.best(columns, self.threads)]
+        )
         return answers
 
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one document apart: the parts sum to `log_joint`."""
-        compiled = self._ready()
-        classes = compiled.classes
-        if label is not None and label not in classes:
-            raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
         columns = model_views.read_row(self.views, x)
-        joint = compiled.log_joint(columns, self.threads)
-        posterior = np.exp(log_posterior(joint, compiled.log_prior))[0]
-        chosen = int(posterior.argmax()) if label is None else classes.index(label)
-        others = [i for i in np.argsort(-joint[0], kind="stable").tolist() if i != chosen]
-        text, parts = compiled.parts(columns)
-        return Explanation(
-            text=text,
-            classes=classes,
-            log_prior=compiled.log_prior,
-            bias=compiled.bias,
-            parts=parts,
-            log_joint=joint[0],
-            posterior=posterior,
-            label=classes[chosen],
-            against=classes[others[0]] if others else None,
-        )
+        return self._answer(lambda compiled: compiled.explain(columns, label, self.threads))
 
     def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
         """The terms that speak most for a class, with their log odds against the mean of the others."""
@@ -552,6 +568,8 @@ def _counted(tally: Tally, column: Any, numbers: Classes, threads: int, forget: 
 
 
 def _added(documents: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
+    if len(documents) == len(more):
+        return documents + more
     total = np.zeros(max(len(documents), len(more)), np.int64)
     total[: len(documents)] += documents
     total[: len(more)] += more

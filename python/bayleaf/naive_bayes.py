@@ -225,8 +225,11 @@ class NaiveBayes(TableInput, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         model = self.model_
         if model.weighed != (self.tuning is not None):
             model.weigh(self.tuning is not None)
-        settings = self._settings(model.alpha)
-        changed = {name: value for name, value in settings.items() if np.any(getattr(model, name) != value)}
+        changed = {
+            name: value
+            for name, value in self._settings(model.alpha).items()
+            if value is not getattr(model, name) and np.any(getattr(model, name) != value)
+        }
         if changed:
             model.configure(**changed)
         if warn and model.judgment is not None and self._judgeable() != self._weighed_with_:

@@ -21,6 +21,8 @@ pub struct Lexicon {
     /// Surface forms that differ from their term (normalized words), or stand for several (letters of a word).
     pub forms: Forms,
     pub nodes: u32,
+    /// Of how many words each node is made.
+    pub words: Vec<u8>,
 }
 
 /// What has become of each surface form: a node, several, none (*dropped*), or not decided yet.
@@ -62,14 +64,20 @@ impl Lexicon {
 
     #[inline(always)]
     pub fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32 {
-        let nodes = &mut self.nodes;
-        self.forms.table.find_or_insert(key, bytes, Role::Term, || next(nodes))
+        let (nodes, words) = (&mut self.nodes, &mut self.words);
+        self.forms.table.find_or_insert(key, bytes, Role::Term, || {
+            words.push(1);
+            next(nodes)
+        })
     }
 
     #[inline(always)]
     pub fn pair(&mut self, left: u32, right: u32) -> u32 {
-        let nodes = &mut self.nodes;
-        self.pairs.find_or_insert(left, right, || next(nodes))
+        let (nodes, words) = (&mut self.nodes, &mut self.words);
+        self.pairs.find_or_insert(left, right, || {
+            words.push(words.get(left as usize).map_or(1, |words| words.saturating_add(1)));
+            next(nodes)
+        })
     }
 
     /// For each node the pair it stands for; `None` for a byte string.

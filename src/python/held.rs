@@ -1,7 +1,8 @@
-//! What one thread at a time may use. A thread that has it already, and a callback, are refused instead of waiting for
-//! ever: the lock is held while a callback runs, because nobody else may see counts that are half changed.
+//! What one thread at a time may change, and many may read. A thread that changes it already, and a callback, are
+//! refused instead of waiting for ever: the lock is held while a callback runs, because nobody else may see counts that
+//! are half changed.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::thread::{self, ThreadId};
 
 use super::functions::in_callback;
@@ -9,18 +10,31 @@ use crate::errors::TallyError;
 
 #[derive(Default)]
 pub struct Held<T> {
-    value: Mutex<T>,
+    value: RwLock<T>,
     holder: Mutex<Option<ThreadId>>,
 }
 
 impl<T> Held<T> {
     pub fn new(value: T) -> Self {
-        Self { value: Mutex::new(value), holder: Mutex::default() }
+        Self { value: RwLock::new(value), holder: Mutex::default() }
     }
 
     /// Use it alone.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> Result<R, TallyError>) -> Result<R, TallyError> {
         work(&mut self.taken()?.value)
+    }
+
+    /// Read it beside others who read.
+    pub fn read<R>(&self, work: impl FnOnce(&T) -> Result<R, TallyError>) -> Result<R, TallyError> {
+        let value: RwLockReadGuard<'_, T> = match self.value.try_read() {
+            Ok(value) => value,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.check_wait()?;
+                self.value.read().unwrap_or_else(PoisonError::into_inner)
+            }
+        };
+        work(&value)
     }
 
     /// Use both alone; always taken in the same order, so that nobody waits in a circle.
@@ -41,25 +55,26 @@ impl<T> Held<T> {
     }
 
     fn taken(&self) -> Result<Taken<'_, T>, TallyError> {
-        let value = match self.value.try_lock() {
+        let value = match self.value.try_write() {
             Ok(value) => value,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => self.waited_for()?,
+            Err(TryLockError::WouldBlock) => {
+                self.check_wait()?;
+                self.value.write().unwrap_or_else(PoisonError::into_inner)
+            }
         };
         *lock(&self.holder) = Some(thread::current().id());
         Ok(Taken { value, holder: &self.holder })
     }
 
-    fn waited_for(&self) -> Result<MutexGuard<'_, T>, TallyError> {
-        if in_callback() || *lock(&self.holder) == Some(thread::current().id()) {
-            return Err(TallyError::InUse);
-        }
-        Ok(lock(&self.value))
+    fn check_wait(&self) -> Result<(), TallyError> {
+        let waits_for_itself = in_callback() || *lock(&self.holder) == Some(thread::current().id());
+        if waits_for_itself { Err(TallyError::InUse) } else { Ok(()) }
     }
 }
 
 struct Taken<'a, T> {
-    value: MutexGuard<'a, T>,
+    value: RwLockWriteGuard<'a, T>,
     holder: &'a Mutex<Option<ThreadId>>,
 }
 

@@ -4,6 +4,7 @@ mod arrays;
 mod documents;
 mod functions;
 mod held;
+mod living;
 mod scorer;
 mod tuning;
 
@@ -26,6 +27,7 @@ use crate::analyze::words::WordRules;
 use crate::lexicon::Lexicon;
 use crate::lexicon::numbering::Frozen;
 use crate::score::Value;
+use crate::score::living::Living;
 use crate::tally::Tally;
 use crate::tally::export::{Wanted, export};
 use crate::tally::matrix::matrix;
@@ -222,13 +224,13 @@ fn escaped(term: &[u8]) -> String {
 #[pyclass(frozen, module = "bayleaf._core", name = "Tally")]
 struct PyTally {
     analyzer: Py<Analyzer>,
-    tally: Held<Tally>,
+    living: Held<Living>,
 }
 
 impl PyTally {
     /// Where terms stand. Whoever holds the lock may wait for the GIL, so nobody waits for the lock with the GIL.
     fn lexicon(&self, py: Python<'_>) -> PyResult<Arc<Lexicon>> {
-        Ok(py.detach(|| self.tally.with(|tally| Ok(tally.lexicon().clone())))?)
+        Ok(py.detach(|| self.living.with(|living| Ok(living.tally.lexicon().clone())))?)
     }
 
     fn check(&self, documents: &Documents, classes: &[u32]) -> PyResult<()> {
@@ -247,7 +249,7 @@ impl PyTally {
 impl PyTally {
     #[new]
     fn new(analyzer: Py<Analyzer>) -> Self {
-        Self { analyzer, tally: Held::default() }
+        Self { analyzer, living: Held::default() }
     }
 
     fn add(
@@ -261,7 +263,8 @@ impl PyTally {
         self.check(&documents, classes)?;
         let documents = documents.get();
         let analyzer = self.analyzer.get();
-        analyzer.run(py, |context| self.tally.with(|tally| tally.add(context, &documents, classes, threads)))
+        analyzer
+            .run(py, |context| self.living.with(|living| living.add(context, &documents, classes, threads)))
     }
 
     fn subtract(
@@ -275,7 +278,7 @@ impl PyTally {
         let documents = documents.get();
         self.analyzer
             .get()
-            .run(py, |context| self.tally.with(|tally| tally.subtract(context, &documents, classes)))
+            .run(py, |context| self.living.with(|living| living.subtract(context, &documents, classes)))
     }
 
     fn merge(&self, py: Python<'_>, other: &Self, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
@@ -283,21 +286,22 @@ impl PyTally {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("A tally cannot be merged with itself; copy it first."));
         }
-        Ok(py.detach(|| self.tally.with_both(&other.tally, |tally, other| tally.merge(other, classes)))?)
+        Ok(py.detach(|| self.living.with_both(&other.living, |living, other| living.merge(other, classes)))?)
     }
 
     /// Raise what `merge` would raise.
     fn check_merge(&self, py: Python<'_>, other: &Self, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
         let classes = classes.as_slice()?;
         Ok(py.detach(|| {
-            self.tally.with_both(&other.tally, |tally, other| tally.check_merge(other, classes))
+            self.living
+                .with_both(&other.living, |mine, other| mine.tally.check_merge(&mut other.tally, classes))
         })?)
     }
 
     /// How often the counts have changed.
     #[getter]
     fn changes(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(py.detach(|| self.tally.with(|tally| Ok(tally.changes)))?)
+        Ok(py.detach(|| self.living.read(|living| Ok(living.tally.changes)))?)
     }
 
     #[pyo3(signature = (order, *, documents, occurrences, shares))]
@@ -311,7 +315,8 @@ impl PyTally {
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
         let order = order.as_slice()?;
         let wanted = Wanted { documents, occurrences, shares };
-        let (arrays, nodes) = py.detach(|| self.tally.with(|tally| Ok(export(tally, order, wanted))))?;
+        let (arrays, nodes) =
+            py.detach(|| self.living.with(|living| Ok(export(&mut living.tally, order, wanted))))?;
         Ok((dict_of(arrays, wanted, py)?, nodes.into_pyarray(py).into_any()))
     }
 
@@ -324,7 +329,8 @@ impl PyTally {
         let asleep = move || {
             Python::attach(|py| with_stored(arrays.bind(py), |arrays| arrays.classes())).unwrap_or_default()
         };
-        Ok(Self { analyzer, tally: Held::new(Tally::restored(lexicon, Box::new(asleep))) })
+        let tally = Tally::restored(lexicon, Box::new(asleep));
+        Ok(Self { analyzer, living: Held::new(Living::new(tally)) })
     }
 
     #[pyo3(signature = (value, nodes, linear))]
@@ -383,9 +389,11 @@ fn porter(words: Vec<String>) -> Vec<String> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::living::PyAsking;
+    #[pymodule_export]
     use super::scorer::PyScorer;
     #[pymodule_export]
-    use super::tuning::{PyFeatures, PyRows, PyTuned, leave_one_out};
+    use super::tuning::{PyFeatures, PyRows, leave_one_out};
     #[pymodule_export]
     use super::{Analyzer, NotLearned, PyTally, in_callback, porter};
 

@@ -1,6 +1,5 @@
 //! Rows of documents, features and earned weights, as Python sees them.
 
-use crate::errors::TallyError;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyReadonlyArray3,
@@ -9,17 +8,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::PyTally;
 use super::arrays::{floats, numbers_of};
 use super::documents::Documents;
-use super::{Analyzer, Characters, PyTally};
-use crate::analyze::located::{Part, parts};
 use crate::lexicon::Lexicon;
 use crate::lexicon::bag::NONE;
-use crate::lexicon::numbering::Frozen;
 use crate::tally::bags::Rows;
 use crate::tune::features::{Beside, Counted, Features, TuneError};
 use crate::tune::leave_one_out::{Event, Facts, Frequency, LeaveOneOut};
-use crate::tune::scorer::Tuned;
 
 impl From<TuneError> for PyErr {
     fn from(error: TuneError) -> Self {
@@ -241,60 +237,6 @@ impl PyFeatures {
         let shape = [self.features.documents(), groups, self.features.classes()];
         let scores = py.detach(|| self.features.group_scores(group, groups, self.threads));
         scores.into_pyarray(py).reshape(shape)
-    }
-}
-
-#[pyclass(frozen, module = "bayleaf._core", name = "Tuned")]
-pub struct PyTuned {
-    analyzer: Py<Analyzer>,
-    tuned: Tuned,
-}
-
-#[pymethods]
-impl PyTuned {
-    #[new]
-    fn new(
-        py: Python<'_>,
-        tally: &PyTally,
-        nodes: PyReadonlyArray1<'_, u32>,
-        weights: PyReadonlyArray2<'_, f64>,
-    ) -> PyResult<Self> {
-        let lexicon = tally.lexicon(py)?;
-        let place = placed(&lexicon, nodes.as_slice()?)?;
-        let shape = weights.as_array().dim();
-        fits(shape.0 == nodes.len()?)?;
-        let weights = weights.as_slice()?.to_vec();
-        let analyzer = tally.analyzer.clone_ref(py);
-        Ok(Self { analyzer, tuned: Tuned { lexicon, place, classes: shape.1, weights } })
-    }
-
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        documents: Documents,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let shape = [documents.len(), self.tuned.classes];
-        let documents = documents.get();
-        let scores = self.analyzer.get().run(py, |context| self.tuned.score(context, &documents, threads))?;
-        scores.into_pyarray(py).reshape(shape)
-    }
-
-    /// The terms of a text: name, row of the weights (or -1), start and end.
-    fn parts(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, i64, usize, usize)>> {
-        let documents = Documents::of(text)?;
-        let document = documents.get()[0];
-        let analyzer = self.analyzer.get();
-        let mut numbering = Frozen::new(&self.tuned.lexicon, false);
-        let parts = parts(document, &analyzer.analysis, analyzer.normalizer.as_ref(), &mut numbering)
-            .map_err(TallyError::Read)?;
-        let places = Characters::of(document.bytes);
-        let part = |part: Part| {
-            let term = self.tuned.place.get(part.node as usize).copied().unwrap_or(NONE);
-            let (name, start, end) = places.located(part);
-            (name, if term == NONE { -1 } else { i64::from(term) }, start, end)
-        };
-        Ok(parts.into_iter().map(part).collect())
     }
 }
 

@@ -3,11 +3,16 @@
 pub mod best;
 pub mod exact_rows;
 pub mod linear;
+pub mod living;
 pub mod many_classes;
 pub mod rounded_rows;
 pub mod row_blocks;
 pub mod row_places;
+pub mod rows;
+pub mod settings;
+pub mod sums;
 pub mod tiles;
+pub mod totals;
 
 use crate::context::Context;
 use crate::errors::TallyError;

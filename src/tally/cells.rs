@@ -39,25 +39,28 @@ pub struct Delta {
     pub cells: Vec<Cell>,
 }
 
-/// The counts of one class: sorted runs of cells, each at least twice as long as the next.
+/// The counts of one class: sorted runs of cells, each at least twice as long as the next. Where an index knows the
+/// cells by their positions, there is one run, whose cells are changed in place and in no order.
 #[derive(Clone, Default)]
 pub struct ClassCounts {
     pub documents: u64,
     runs: Vec<Vec<Cell>>,
     /// No term occurs more often.
     pub bound: u64,
+    shuffled: bool,
 }
 
 impl ClassCounts {
     /// `cells` are sorted by term.
     pub fn new(documents: u64, cells: Vec<Cell>) -> Self {
         let bound = most(&cells);
-        Self { documents, runs: vec![cells], bound }
+        Self { documents, runs: vec![cells], shuffled: false, bound }
     }
 
     pub fn add(&mut self, documents: u64, cells: Vec<Cell>) {
         self.documents += documents;
         self.bound = self.bound.saturating_add(most(&cells));
+        self.sort();
         self.runs.push(cells);
         while let [.., longer, last] = &self.runs[..]
             && longer.len() < 2 * last.len()
@@ -72,8 +75,20 @@ impl ClassCounts {
         }
     }
 
+    fn sort(&mut self) {
+        if std::mem::take(&mut self.shuffled) {
+            self.runs.iter_mut().for_each(|run| run.sort_unstable_by_key(|cell| cell.term));
+        }
+    }
+
     /// All cells, in the order of their terms.
     pub fn cells(&mut self) -> &mut Vec<Cell> {
+        self.sort();
+        self.settle()
+    }
+
+    /// All cells in one run, in whatever order.
+    pub fn settle(&mut self) -> &mut Vec<Cell> {
         while self.runs.len() > 1 {
             self.join_last_two();
         }
@@ -81,6 +96,44 @@ impl ClassCounts {
             self.runs.push(Vec::new());
         }
         &mut self.runs[0]
+    }
+
+    /// The cells of a class that is settled, in whatever order.
+    #[inline(always)]
+    pub fn unordered(&self) -> &[Cell] {
+        self.runs.first().map_or(&[], |run| run)
+    }
+
+    /// Add to the cell at a position.
+    pub fn change(&mut self, position: usize, more: &Cell) {
+        if let Some(cell) = self.settle().get_mut(position) {
+            cell.documents += more.documents;
+            cell.occurrences += more.occurrences;
+            cell.shares += more.shares;
+            self.bound = self.bound.max(self.runs[0][position].occurrences);
+        }
+    }
+
+    /// Put a new cell behind the others; its position.
+    pub fn push(&mut self, cell: Cell) -> usize {
+        self.shuffled = true;
+        self.bound = self.bound.max(cell.occurrences);
+        let cells = self.settle();
+        cells.push(cell);
+        cells.len() - 1
+    }
+
+    /// Put another cell in the place of the one at a position.
+    pub fn set(&mut self, position: usize, cell: Cell) {
+        self.settle()[position] = cell;
+    }
+
+    /// Take a cell away; the term of the cell that took its position, if one did.
+    pub fn take(&mut self, position: usize) -> Option<u32> {
+        self.shuffled = true;
+        let cells = self.settle();
+        cells.swap_remove(position);
+        cells.get(position).map(|cell| cell.term)
     }
 }
 
@@ -90,12 +143,12 @@ impl ClassCounts {
         if self.bound.saturating_add(more) < MOST_OCCURRENCES {
             return false;
         }
-        self.bound = most(self.cells());
+        self.bound = most(self.settle());
         self.bound.saturating_add(more) >= MOST_OCCURRENCES
     }
 
     pub fn most_occurrences(&mut self) -> u64 {
-        most(self.cells())
+        most(self.settle())
     }
 }
 

@@ -84,12 +84,12 @@ pub fn export(tally: &mut Tally, order: &[u32], wanted: Wanted) -> (Arrays, Vec<
             arrays.terms.push(rank as u32);
         }
     }
-    arrays.reserve(classes.iter_mut().map(|counts| counts.cells().len()).sum(), most, wanted);
+    arrays.reserve(classes.iter_mut().map(|counts| counts.settle().len()).sum(), most, wanted);
     let mut none = ClassCounts::default();
     let mut sorter = Sorter::new(term_nodes.len());
     for &class in order {
         let counts = classes.get_mut(class as usize).unwrap_or(&mut none);
-        for (i, cell) in counts.cells().iter().enumerate() {
+        for (i, cell) in counts.settle().iter().enumerate() {
             sorter.put(index[cell.term as usize], i as u32);
         }
         arrays.push_class(counts, &sorter.sorted(), wanted);
@@ -100,7 +100,7 @@ pub fn export(tally: &mut Tally, order: &[u32], wanted: Wanted) -> (Arrays, Vec<
 /// Which nodes have a count, and how often one occurs at most.
 fn counted(nodes: usize, classes: &mut [ClassCounts]) -> (Vec<bool>, u64) {
     let (mut counted, mut most) = (vec![false; nodes], 0);
-    for cell in classes.iter_mut().flat_map(|counts| counts.cells().iter()) {
+    for cell in classes.iter_mut().flat_map(|counts| counts.settle().iter()) {
         counted[cell.term as usize] = true;
         most = cell.occurrences.max(most);
     }
@@ -161,7 +161,7 @@ impl Arrays {
     /// `order` has the term and the place of each cell.
     fn push_class(&mut self, counts: &mut ClassCounts, order: &[(u32, u32)], wanted: Wanted) {
         self.class_documents.push(counts.documents);
-        let cells = counts.cells();
+        let cells = counts.settle();
         let in_order = || order.iter().map(|&(_, i)| &cells[i as usize]);
         self.term.extend(order.iter().map(|&(term, _)| term));
         if wanted.documents {

@@ -3,7 +3,9 @@
 
 pub mod bags;
 pub mod cells;
+mod changing;
 pub mod export;
+pub mod index;
 pub mod matrix;
 pub mod restore;
 
@@ -16,6 +18,7 @@ use crate::analyze::reader::{Document, Reader};
 use crate::lexicon::Lexicon;
 use crate::lexicon::form_table::Key;
 use crate::tally::cells::{ClassCounts, Counter, Delta, MOST_OCCURRENCES, most};
+use crate::tally::index::{Index, Watcher};
 use crate::threads::{in_threads, ranges, split};
 
 /// One thread's share of the work: its own lexicon and counts, which are merged when somebody looks.
@@ -94,12 +97,14 @@ fn by_class(classes: &[u32]) -> Vec<u32> {
 }
 
 /// How to get the counts by class that were kept elsewhere.
-pub type Asleep = Box<dyn FnOnce() -> Vec<ClassCounts> + Send>;
+pub type Asleep = Box<dyn FnOnce() -> Vec<ClassCounts> + Send + Sync>;
 
 /// Integer counts of terms in classes.
 #[derive(Default)]
 pub struct Tally {
     shards: Vec<Shard>,
+    /// Where the cells of each term lie, if somebody asks or changes document by document.
+    index: Option<Index>,
     /// Counts of a file that nobody has needed yet.
     asleep: Option<Asleep>,
     /// How often the counts were changed: tells after an interrupt whether they were.
@@ -113,6 +118,7 @@ impl Tally {
         documents: &[Document],
         classes: &[u32],
         threads: usize,
+        watcher: &mut impl Watcher,
     ) -> Result<(), TallyError> {
         self.awaken();
         let order = by_class(classes);
@@ -126,6 +132,12 @@ impl Tally {
         let deltas = in_threads(self.shards.iter_mut().zip(&parts), work);
         let deltas = deltas.into_iter().collect::<Result<Vec<_>, _>>()?;
         self.check_occurrences(&deltas)?;
+        if deltas.len() == 1 && self.can_change(&deltas[0]) {
+            deltas[0].iter().for_each(|delta| self.add_in_place(delta, watcher));
+            self.changes += 1;
+            return Ok(());
+        }
+        self.lose_index(watcher);
         for (shard, deltas) in self.shards.iter_mut().zip(deltas) {
             shard.apply(deltas);
         }
@@ -150,10 +162,19 @@ impl Tally {
         context: &Context,
         documents: &[Document],
         classes: &[u32],
+        watcher: &mut impl Watcher,
     ) -> Result<(), TallyError> {
         let order = by_class(classes);
         let shard = self.settled();
         let deltas = shard.count(context, documents, classes, &order)?;
+        if self.can_change(&deltas) {
+            deltas.iter().try_for_each(|delta| self.check_indexed(delta))?;
+            deltas.iter().for_each(|delta| self.take_in_place(delta, watcher));
+            self.changes += 1;
+            return Ok(());
+        }
+        self.lose_index(watcher);
+        let shard = self.settled();
         for delta in &deltas {
             shard.check(delta)?;
         }
@@ -165,8 +186,14 @@ impl Tally {
     }
 
     /// Add the counts of another tally; its class i is `map[i]` here.
-    pub fn merge(&mut self, other: &mut Tally, map: &[u32]) -> Result<(), TallyError> {
+    pub fn merge(
+        &mut self,
+        other: &mut Tally,
+        map: &[u32],
+        watcher: &mut impl Watcher,
+    ) -> Result<(), TallyError> {
         self.check_merge(other, map)?;
+        self.lose_index(watcher);
         let shard = self.settled();
         let Some(from) = other.shards.first() else { return Ok(()) };
         shard.absorb(&from.lexicon, from.classes.clone(), map);
@@ -246,7 +273,7 @@ impl Tally {
     /// A tally whose counts are fetched when they are first needed: a model that only answers never needs them.
     pub fn restored(lexicon: Lexicon, asleep: Asleep) -> Self {
         let shard = Shard { lexicon: Arc::new(lexicon), ..Shard::default() };
-        Self { shards: vec![shard], asleep: Some(asleep), changes: 0 }
+        Self { shards: vec![shard], index: None, asleep: Some(asleep), changes: 0 }
     }
 
     fn awaken(&mut self) {

@@ -117,7 +117,9 @@ impl Stored<'_> {
         require(known, "an n-gram names a word that is not there")?;
         require(depth(pairs, first) <= deepest, "an n-gram has more words than its view looks at")?;
         let forms = Forms { table: terms, ..Forms::default() };
-        Ok(Lexicon { forms, pairs: PairTable::numbered(pairs, first), nodes })
+        let mut lengths = vec![1; words];
+        pairs.iter().for_each(|&[left, _]| lengths.push(u8::saturating_add(lengths[left as usize], 1)));
+        Ok(Lexicon { forms, pairs: PairTable::numbered(pairs, first), nodes, words: lengths })
     }
 
     /// The words. First in, frequent ones get the slots where one looks first; in the order of the file, a model

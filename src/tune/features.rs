@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::lexicon::bag::NONE;
+use crate::score::sums::damped;
 use crate::tally::bags::Rows;
 use crate::threads::{MOST_THREADS, in_order, in_threads};
 use crate::tune::together::{Changes, Left, Logs, groups_of};
@@ -94,11 +95,6 @@ pub(crate) struct Other {
     pub document: u32,
     pub class: u32,
     pub value: f32,
-}
-
-/// How much a term counts for that occurs so often: 1 + log.
-pub fn damped(times: u32) -> f64 {
-    if times == 1 { 1.0 } else { 1.0 + f64::from(times).ln() }
 }
 
 /// The features of some documents, in the making.

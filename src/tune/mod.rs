@@ -6,5 +6,4 @@ pub mod leave_one_out;
 pub mod leave_one_out_events;
 pub mod loss;
 pub mod product;
-pub mod scorer;
 pub mod together;

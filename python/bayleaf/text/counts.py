@@ -173,6 +173,10 @@ class TextTally:
         places = {name: counts.arrays[name] for name in ("class_ends", "term")}
         return self._core.scorer(value, *_silenced(counts, {**places, **linear}))
 
+    def asking(self, settings: dict[str, Any], order: Classes) -> _core.Asking:
+        """What answers by rows that change with the counts."""
+        return _core.Asking(self._core, settings, order)
+
     def rows(self, column: Any, nodes: NDArray[Any], threads: int) -> _core.Rows:
         """Which of the terms at these nodes each document holds, and how often."""
         return _core.Rows.read(self._core, as_documents(column), nodes.astype(np.uint32), threads)
@@ -183,10 +187,6 @@ class TextTally:
         """The log likelihood of each document without itself; NaN if it was not counted with its label."""
         documents, nodes = as_documents(column), counts.nodes.astype(np.uint32)
         return _core.leave_one_out(self._core, documents, nodes, labels, facts, threads)
-
-    def tuned(self, nodes: NDArray[Any], weights: Floats) -> _core.Tuned:
-        """Freeze earned weights, one row for each term at these nodes."""
-        return _core.Tuned(self._core, nodes.astype(np.uint32), np.ascontiguousarray(weights))
 
 
 def _silenced(

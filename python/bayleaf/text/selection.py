@@ -49,6 +49,19 @@ class Selection:
         """By which of the counts terms are chosen."""
         return frozenset() if self == Selection() else frozenset({"documents", "occurrences"})
 
+    @property
+    def follows(self) -> bool:
+        """Whether each term is chosen by its own documents alone, however many others there are."""
+        shares = isinstance(self.min_df, float) or isinstance(self.max_df, float)
+        return self.stop_words is None and self.max_terms is None and not shares
+
+    @property
+    def bounds(self) -> tuple[int, int | None]:
+        """In how many documents a term must be, and may be, if that is all that is asked."""
+        if not self.follows:
+            return 0, None
+        return int(self.min_df or 0), None if self.max_df is None else int(self.max_df)
+
     def of(self, counts: ClassCounts) -> ClassCounts:
         """The counts of the terms that are used."""
         keep = self.mask(counts)

@@ -11,9 +11,9 @@ from bayleaf._core import Analyzer
 from bayleaf.checks import check_alpha, check_choice
 from bayleaf.columns import as_documents, filled, has_missing
 from bayleaf.text.counts import TextTally
-from bayleaf.text.event_models import Event, TermFrequency
+from bayleaf.text.event_models import Event, TermFrequency, check_complement_alpha
 from bayleaf.text.normalization import Digits, Normalization, Top, function_name, top
-from bayleaf.text.scorers import compile_text
+from bayleaf.text.scorers import Asked, TextScorer
 from bayleaf.text.selection import Selection
 from bayleaf.text.tokenizers import (
     Spaceless,
@@ -109,7 +109,9 @@ class TextView(View):
     def compile(self, tally: TextTally, order: Classes, alpha: float, unseen: Unseen) -> Scorer:
         """The weights of the event model."""
         chosen = alpha if self.alpha is None else self.alpha
-        return compile_text(tally, order, self.event, self.tf, chosen, unseen, self.selection)
+        if self.event == "complement":
+            check_complement_alpha(chosen)
+        return TextScorer(tally, order, Asked(self.event, self.tf, chosen, unseen, self.selection))
 
 
 @dataclass(frozen=True, repr=False)

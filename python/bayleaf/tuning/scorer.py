@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.text.counts import ClassCounts, TextTally
-from bayleaf.text.scorers import as_text, best_rows
+from bayleaf.text.scorers import Asked, LivingScorer, best_rows
+from bayleaf.text.views import TextView, Words
 from bayleaf.tuning.examples import Looked
-from bayleaf.tuning.judgment import MIN_DOCUMENTS, ViewJudgment
-from bayleaf.types import Floats
+from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, ViewJudgment
+from bayleaf.types import Classes, Floats
 from bayleaf.view import Piece
 
 
@@ -47,51 +48,50 @@ def look(tally: TextTally, counts: ClassCounts, column: Any, alpha: float, threa
     return Looked(rows, np.arange(len(kept), dtype=np.uint32), cells, lengths[kept], groups, alpha)
 
 
-class TunedScorer:
+class TunedScorer(LivingScorer):
     """The log likelihood of each term, centered over the classes, times the weight it has earned.
 
     A term that occurs f times counts 1 + log f, and the squares of a document's terms sum to 1.
     """
 
-    may_rule_out = False
-
-    def __init__(self, tally: TextTally, counts: ClassCounts, judgment: ViewJudgment) -> None:
-        kept = kept_terms(counts)
-        kept = kept[judgment.used(counts.nodes[kept])]
-        earned = judgment.of_terms(counts.nodes[kept], lengths_of(counts)[kept])
-        documents = counts.rows(kept, counts.documents)
-        totals = documents.sum(axis=0) + judgment.alpha * len(kept)
-        rows = np.log(documents + judgment.alpha) - np.log(np.maximum(totals, 1e-300))
-        rows -= rows.mean(axis=1, keepdims=True)
-        rows *= earned[:, None]
-        self.bias = np.zeros(counts.n_classes)
-        self._counts, self._kept, self._rows = counts, kept, rows
-        self._core = tally.tuned(counts.nodes[kept], rows)
-
-    def scores(self, column: Any, threads: int) -> Floats:
-        """The evidence of each document for each class."""
-        scores: Floats = self._core.score(column, threads)
-        return scores
-
-    def shown(self, column: Any, name: str) -> str:  # noqa: ARG002
-        """The text itself."""
-        return as_text(column[0])
+    def __init__(self, tally: TextTally, order: Classes, view: TextView, judgment: ViewJudgment) -> None:
+        asked = Asked("earned", "count", judgment.alpha, "ignore", view.selection)
+        least = max(MIN_DOCUMENTS, view.selection.bounds[0])
+        own: dict[str, Any] = {"weights": judgment.weights, "groups": list(judgment.groups), "least": least}
+        if judgment.weights is not None:
+            own["unused"] = np.flatnonzero(judgment.weights == DROPPED)
+        super().__init__(tally, order, asked, shortest=view.shortest if isinstance(view, Words) else 1, **own)
+        self._judgment = judgment
 
     def parts(self, column: Any, name: str) -> list[Piece]:  # noqa: ARG002
         """Each occurrence of a term with its part of the term's score."""
-        found = self._core.parts(column[0])
-        terms = np.array([term for _, term, _, _ in found], np.intp)
-        known, place, times = np.unique(terms[terms >= 0], return_inverse=True, return_counts=True)
+        found, rows = self._asking.explain(column[0])
+        places = np.array([place for _, place, _, _ in found], np.intp)
+        known, place, times = np.unique(places[places >= 0], return_inverse=True, return_counts=True)
         values = 1 + np.log(times)
-        scores = np.zeros((len(found), self._counts.n_classes))
+        scores = np.zeros((len(found), len(self.order)))
         if len(known):
             scale = values / (times * np.sqrt((values**2).sum()))
-            scores[terms >= 0] = (self._rows[known] * scale[:, None])[place]
+            scores[places >= 0] = (rows[known] * scale[:, None])[place]
         return [
             Piece(term, start, end, row) for (term, _, start, end), row in zip(found, scores, strict=True)
         ]
 
     def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
         """The terms with the highest log odds against the mean of the other classes."""
-        names = self._counts.term_names
-        return [(names[self._kept[i]], odds) for i, odds in best_rows(self._rows, chosen, n)]
+        counts = self.counts()
+        kept, rows = earned_rows(counts, self._judgment)
+        names = counts.term_names
+        return [(names[kept[i]], odds) for i, odds in best_rows(rows, chosen, n)]
+
+
+def earned_rows(counts: ClassCounts, judgment: ViewJudgment) -> tuple[NDArray[np.intp], Floats]:
+    """The terms that have a weight, and the row of each: a table of terms and classes."""
+    kept = kept_terms(counts)
+    kept = kept[judgment.used(counts.nodes[kept])]
+    earned = judgment.of_terms(counts.nodes[kept], lengths_of(counts)[kept])
+    documents = counts.rows(kept, counts.documents)
+    totals = documents.sum(axis=0) + judgment.alpha * len(kept)
+    rows = np.log(documents + judgment.alpha) - np.log(np.maximum(totals, 1e-300))
+    rows -= rows.mean(axis=1, keepdims=True)
+    return kept, rows * earned[:, None]

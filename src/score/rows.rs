@@ -1,0 +1,325 @@
+//! A row of numbers for every term, each from the counts of that term alone, and totals for every class. One more
+//! document changes the rows of its own terms and a few numbers a class, and what comes out is to the bit what would
+//! be made anew from the same counts.
+
+use std::sync::Arc;
+
+use crate::memory::{extend, prefetch};
+use crate::score::settings::{Event, Frequency, Settings};
+use crate::score::totals::{Numbers, Total, mass};
+use crate::tally::cells::{Cell, Delta};
+use crate::tally::index::{Counted, Places, Watcher};
+
+/// In the first place of a row: the term has no count, and is as good as unknown.
+pub const DEAD: f64 = f64::NAN;
+/// In the first place of a row: the term is not used, and says nothing.
+pub const UNUSED: f64 = f64::INFINITY;
+
+/// Logarithms of whole numbers up to this are looked up.
+const SMALL: usize = 4096;
+
+/// Sums of logarithms are kept in whole units, so that they do not depend on what was added and taken away before.
+const UNIT: f64 = (1u64 << 44) as f64;
+
+pub struct Rows {
+    pub settings: Arc<Settings>,
+    /// The classes in the order in which scores are given.
+    pub order: Vec<u32>,
+    /// One for each place of the index.
+    pub parts: Vec<f64>,
+    /// Of each node, what it adds to all classes alike: in the complement model.
+    pub offsets: Vec<f64>,
+    earned: Vec<Earned>,
+    /// How many documents have each node.
+    pub holders: Vec<u64>,
+    dropped: Vec<bool>,
+    totals: Vec<Total>,
+    terms: u64,
+    logs: Vec<f64>,
+    pub numbers: Numbers,
+    changing: Vec<Changing>,
+}
+
+/// The weight that a term has earned, and the sum of its parts, for their mean.
+#[derive(Clone, Copy)]
+struct Earned {
+    weight: f64,
+    sum: i64,
+}
+
+/// A term that is about to change.
+struct Changing {
+    row: Places,
+    live: bool,
+    used: bool,
+    cell: Cell,
+}
+
+impl Rows {
+    pub fn new(settings: Arc<Settings>, order: Vec<u32>, counts: &Counted) -> Self {
+        let nodes = counts.index.nodes();
+        let mut dropped = Vec::new();
+        if let Some(&last) = settings.dropped.iter().max() {
+            dropped.resize(last as usize + 1, false);
+            settings.dropped.iter().for_each(|&node| dropped[node as usize] = true);
+        }
+        let log = |k: usize| log_of(k as f64, settings.alpha);
+        let mut rows = Self {
+            logs: if settings.moves() { Vec::new() } else { (0..SMALL).map(log).collect() },
+            settings,
+            order,
+            parts: Vec::new(),
+            offsets: Vec::new(),
+            earned: Vec::new(),
+            holders: Vec::new(),
+            dropped,
+            totals: vec![Total::default(); counts.classes.len()],
+            terms: 0,
+            numbers: Numbers::default(),
+            changing: Vec::new(),
+        };
+        rows.grow(counts);
+        if rows.settings.needs_holders() {
+            for cell in counts.classes.iter().flat_map(|class| class.unordered()) {
+                rows.holders[cell.term as usize] += u64::from(cell.documents);
+            }
+        }
+        for node in 0..nodes {
+            if rows.write(counts, node) {
+                rows.terms += 1;
+            }
+        }
+        rows.sum_up(counts);
+        rows.refresh(counts);
+        rows
+    }
+
+    fn grow(&mut self, counts: &Counted) {
+        let nodes = counts.index.nodes();
+        extend(&mut self.parts, counts.index.places(), if counts.index.is_direct() { DEAD } else { 0.0 });
+        if self.settings.needs_holders() {
+            extend(&mut self.holders, nodes, 0);
+        }
+        if self.settings.event == Event::Complement {
+            extend(&mut self.offsets, nodes, 0.0);
+        }
+        if self.settings.event == Event::Earned {
+            for node in self.earned.len()..nodes {
+                let weight = self.settings.weight(node, counts.lexicon.words[node]);
+                self.earned.push(Earned { weight, sum: 0 });
+            }
+        }
+        if self.totals.len() < counts.classes.len() {
+            self.totals.resize_with(counts.classes.len(), Total::default);
+        }
+    }
+
+    fn sum_up(&mut self, counts: &Counted) {
+        for (class, own) in counts.classes.iter().enumerate() {
+            for cell in own.unordered() {
+                let node = cell.term as usize;
+                if self.is_used(node) {
+                    let holders = self.holders_of(node);
+                    self.totals[class].change(&self.settings, cell, holders, true);
+                }
+            }
+        }
+    }
+
+    /// Make the numbers of the classes anew.
+    pub fn refresh(&mut self, counts: &Counted) {
+        self.numbers = Numbers::new(&self.settings, &self.order, &self.totals, self.terms, counts.classes);
+    }
+
+    fn holders_of(&self, node: usize) -> u64 {
+        self.holders.get(node).copied().unwrap_or(1)
+    }
+
+    /// Whether a term with a count is used.
+    fn is_used(&self, node: usize) -> bool {
+        (self.holders.is_empty() || (self.settings.least..=self.settings.most).contains(&self.holders[node]))
+            && !self.dropped.get(node).copied().unwrap_or(false)
+    }
+
+    /// Of earned weights: the weight of a term, and the sum of its parts.
+    #[inline(always)]
+    pub fn earned(&self, node: usize) -> (f64, f64) {
+        let Earned { weight, sum } = self.earned[node];
+        (weight, sum as f64 / UNIT)
+    }
+
+    /// Ask for what a row will need besides its parts.
+    #[inline(always)]
+    pub fn prefetch(&self, node: usize) {
+        prefetch(&self.earned, node);
+    }
+
+    /// Write the row of a term; whether it is used.
+    fn write(&mut self, counts: &Counted, node: usize) -> bool {
+        let row = counts.index.row(node);
+        if !counts.index.is_live(node) {
+            if counts.index.is_direct() {
+                self.parts[row.start] = DEAD;
+            }
+            return false;
+        }
+        if !self.is_used(node) {
+            self.parts[row.start] = UNUSED;
+            return false;
+        }
+        let all =
+            if self.settings.event == Event::Complement { self.write_offset(counts, node) } else { 0.0 };
+        let mut sum = 0;
+        for place in row.range() {
+            let part = match counts.cell(place, counts.index.class(row, place)) {
+                Some(cell) => self.part(cell, all),
+                None => self.absent(),
+            };
+            self.parts[place] = part;
+            if self.settings.event == Event::Earned {
+                sum += fixed(part);
+            }
+        }
+        if self.settings.event == Event::Earned {
+            self.earned[node].sum = sum;
+        }
+        true
+    }
+
+    /// Write one place of a row whose others stay.
+    fn write_place(&mut self, counts: &Counted, node: usize, class: usize, place: usize) {
+        let part = counts.cell(place, class).map_or_else(|| self.absent(), |cell| self.part(cell, 0.0));
+        if self.settings.event == Event::Earned {
+            self.earned[node].sum += fixed(part) - fixed(self.parts[place]);
+        }
+        self.parts[place] = part;
+    }
+
+    /// What a term of all classes adds to each, in the complement model; with tf-idf, of which documents decide, the
+    /// term's mass.
+    fn write_offset(&mut self, counts: &Counted, node: usize) -> f64 {
+        let row = counts.index.row(node);
+        let cells = row.range().filter_map(|place| counts.cell(place, counts.index.class(row, place)));
+        let all: u128 = cells.map(|cell| mass(&self.settings, cell)).sum();
+        let all = self.as_number(all);
+        self.offsets[node] = if self.settings.is_tf_idf() { all } else { -(all + self.settings.alpha).ln() };
+        all
+    }
+
+    fn as_number(&self, mass: u128) -> f64 {
+        let shares = matches!(self.settings.frequency, Frequency::Normalized | Frequency::TfIdf)
+            && matches!(self.settings.event, Event::Multinomial | Event::Complement);
+        mass as f64 * if shares { 2f64.powi(-64) } else { 1.0 }
+    }
+
+    /// What a cell says, of a term with so much in all classes.
+    fn part(&self, cell: &Cell, all: f64) -> f64 {
+        let mass = mass(&self.settings, cell);
+        if self.settings.moves() {
+            return self.as_number(mass);
+        }
+        if self.settings.event == Event::Complement {
+            let elsewhere = (all - self.as_number(mass)).max(0.0);
+            return (all + self.settings.alpha).ln() - (elsewhere + self.settings.alpha).ln();
+        }
+        if self.settings.event == Event::Multinomial && self.settings.frequency == Frequency::Normalized {
+            return log_of(self.as_number(mass), self.settings.alpha);
+        }
+        match self.logs.get(mass as usize) {
+            Some(log) if mass < SMALL as u128 => *log,
+            _ => log_of(mass as f64, self.settings.alpha),
+        }
+    }
+
+    /// What a class says that does not have a term.
+    fn absent(&self) -> f64 {
+        let impossible = self.settings.alpha == 0.0 && !self.settings.moves();
+        if impossible { f64::NEG_INFINITY } else { 0.0 }
+    }
+
+    fn follow(&mut self, counts: &Counted, node: usize, class: usize, old: &Changing) {
+        let row = counts.index.row(node);
+        let place = counts.index.find(node, class);
+        let new = place.and_then(|place| counts.cell(place, class)).copied().unwrap_or_default();
+        let before = self.holders_of(node);
+        if !self.holders.is_empty() {
+            self.holders[node] = before + u64::from(new.documents) - u64::from(old.cell.documents);
+        }
+        let after = self.holders_of(node);
+        let live = counts.index.is_live(node);
+        let used = live && self.is_used(node);
+        for (cell, holders, counted, added) in
+            [(&old.cell, before, old.used, false), (&new, after, used, true)]
+        {
+            if counted && cell.documents > 0 {
+                self.totals[class].change(&self.settings, cell, holders, added);
+            }
+        }
+        let whole = old.used != used || (self.settings.is_tf_idf() && used);
+        if whole {
+            for place in row.range() {
+                let other = counts.index.class(row, place);
+                let Some(cell) = counts.cell(place, other).filter(|_| other != class) else { continue };
+                for (holders, counted, added) in [(before, old.used, false), (after, used, true)] {
+                    if counted {
+                        self.totals[other].change(&self.settings, cell, holders, added);
+                    }
+                }
+            }
+        }
+        self.terms = self.terms + u64::from(used) - u64::from(old.used);
+        let moved = row != old.row || live != old.live || used != old.used;
+        match place {
+            Some(place) if !moved && used && self.settings.event != Event::Complement => {
+                self.write_place(counts, node, class, place);
+            }
+            _ => drop(self.write(counts, node)),
+        }
+    }
+}
+
+impl Watcher for Rows {
+    fn before(&mut self, counts: &Counted, delta: &Delta) {
+        self.grow(counts);
+        let mut changing = std::mem::take(&mut self.changing);
+        changing.clear();
+        changing.extend(delta.cells.iter().map(|cell| {
+            let node = cell.term as usize;
+            let place = counts.index.find(node, delta.class);
+            let live = counts.index.is_live(node);
+            Changing {
+                row: counts.index.row(node),
+                live,
+                used: live && self.is_used(node),
+                cell: place.and_then(|place| counts.cell(place, delta.class)).copied().unwrap_or_default(),
+            }
+        }));
+        self.changing = changing;
+    }
+
+    fn after(&mut self, counts: &Counted, delta: &Delta) {
+        self.grow(counts);
+        let changing = std::mem::take(&mut self.changing);
+        for (cell, old) in delta.cells.iter().zip(&changing) {
+            self.follow(counts, cell.term as usize, delta.class, old);
+        }
+        self.changing = changing;
+    }
+
+    fn lost(&mut self) {}
+}
+
+fn fixed(part: f64) -> i64 {
+    (part * UNIT).round() as i64
+}
+
+/// By how much the logarithm of a smoothed number is above that of none; without smoothing, its logarithm.
+fn log_of(mass: f64, alpha: f64) -> f64 {
+    if alpha > 0.0 {
+        (mass + alpha).ln() - alpha.ln()
+    } else if mass > 0.0 {
+        mass.ln()
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,74 @@
+//! What is made of the counts: the event model, its smoothing, the terms that are used.
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    Multinomial,
+    Bernoulli,
+    Complement,
+    /// Log likelihoods of documents with a term, centered over the classes, times the weight the term has earned.
+    Earned,
+}
+
+/// What a term counts for in a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Frequency {
+    Count,
+    Binary,
+    Normalized,
+    TfIdf,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub event: Event,
+    pub frequency: Frequency,
+    pub alpha: f64,
+    /// Whether a term that was never learned counts, as one that no class has.
+    pub smooth: bool,
+    /// Documents that must have a term, and that may have it.
+    pub least: u64,
+    pub most: u64,
+    /// Nodes of terms that are not used, whatever documents have them.
+    pub dropped: Vec<u32>,
+    /// Earned weights by node; NaN, and a node behind them, takes that of its group: its words more than `shortest`.
+    pub weights: Vec<f32>,
+    pub groups: Vec<f64>,
+    pub shortest: u8,
+}
+
+impl Settings {
+    /// Whether weights depend on numbers that every document changes, so that they are made when they are asked for.
+    pub fn moves(&self) -> bool {
+        self.event == Event::Bernoulli || self.is_tf_idf()
+    }
+
+    pub fn is_tf_idf(&self) -> bool {
+        self.frequency == Frequency::TfIdf && matches!(self.event, Event::Multinomial | Event::Complement)
+    }
+
+    /// Whether it matters how many documents have a term.
+    pub fn needs_holders(&self) -> bool {
+        self.is_tf_idf() || self.least > 1 || self.most < u64::MAX
+    }
+
+    /// Whether each term of a document counts once, however often it occurs.
+    pub fn is_binary(&self) -> bool {
+        self.event == Event::Bernoulli || self.frequency == Frequency::Binary
+    }
+
+    /// Whether scores are divided by the length of the document.
+    pub fn is_share(&self) -> bool {
+        self.event != Event::Bernoulli && matches!(self.frequency, Frequency::Normalized | Frequency::TfIdf)
+    }
+
+    /// The weight of a node whose n-gram has so many words.
+    pub fn weight(&self, node: usize, words: u8) -> f64 {
+        match self.weights.get(node) {
+            Some(weight) if !weight.is_nan() => f64::from(*weight),
+            _ => {
+                let group = usize::from(words.saturating_sub(self.shortest));
+                self.groups.get(group).or(self.groups.last()).copied().unwrap_or(0.0)
+            }
+        }
+    }
+}

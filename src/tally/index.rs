@@ -1,0 +1,325 @@
+//! Where the cells of each term lie: term-major, so that one more document changes its own terms and nothing else.
+//!
+//! With few classes a term has a place for every class. With many it has one for every cell, and one for every class
+//! once that is nearly as small.
+
+use std::ops::Range;
+
+use crate::lexicon::Lexicon;
+use crate::memory::{extend, filled};
+use crate::tally::cells::{Cell, ClassCounts, Delta};
+
+/// No cell, or no row.
+pub const NONE: u32 = u32::MAX;
+
+/// Up to this many classes every term has a place for each: a row is then one cache line, and needs no address.
+pub const FEW_CLASSES: usize = 8;
+
+/// A row with this part of the classes has a place for each of them.
+const FULL_FROM: usize = 3;
+
+#[derive(Clone, Copy, Default)]
+struct Row {
+    start: u32,
+    cells: u32,
+    /// How many places are its own; with the highest bit, one for every class.
+    room: u32,
+}
+
+const FULL: u32 = 1 << 31;
+
+impl Row {
+    fn is_full(self) -> bool {
+        self.room & FULL != 0
+    }
+}
+
+/// The places of cells, term by term.
+pub struct Index {
+    width: usize,
+    nodes: usize,
+    /// Unless every term has a place for each class.
+    rows: Option<Vec<Row>>,
+    class: Vec<u32>,
+    position: Vec<u32>,
+    live: usize,
+}
+
+/// The places of one term.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Places {
+    pub start: usize,
+    pub end: usize,
+    /// Whether the i-th place is that of class i.
+    pub by_class: bool,
+}
+
+impl Places {
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+impl Index {
+    /// Index cells, of which each class has one run; there is room for so many classes.
+    pub fn new(nodes: usize, width: usize, classes: &[ClassCounts]) -> Self {
+        let width = width.max(classes.len()).max(1);
+        let mut index = Self { width, nodes, rows: None, class: Vec::new(), position: Vec::new(), live: 0 };
+        if width <= FEW_CLASSES {
+            index.position = filled(nodes * width, NONE);
+        } else {
+            index.lay_out(classes);
+        }
+        index.fill(classes);
+        index
+    }
+
+    fn lay_out(&mut self, classes: &[ClassCounts]) {
+        let mut rows = filled(self.nodes, Row::default());
+        for counts in classes {
+            counts.unordered().iter().for_each(|cell| rows[cell.term as usize].cells += 1);
+        }
+        let mut end = 0;
+        for row in &mut rows {
+            let full = row.cells as usize * FULL_FROM > self.width;
+            row.room = if full { self.width as u32 | FULL } else { row.cells };
+            row.start = end;
+            end += row.room & !FULL;
+            row.cells = 0;
+        }
+        self.class = filled(end as usize, NONE);
+        self.position = filled(end as usize, NONE);
+        for row in rows.iter().filter(|row| row.is_full()) {
+            number(&mut self.class[row.start as usize..][..self.width]);
+        }
+        self.rows = Some(rows);
+    }
+
+    fn fill(&mut self, classes: &[ClassCounts]) {
+        for (class, counts) in classes.iter().enumerate() {
+            for (position, cell) in counts.unordered().iter().enumerate() {
+                let node = cell.term as usize;
+                let place = match &mut self.rows {
+                    None => node * self.width + class,
+                    Some(rows) => {
+                        let row = &mut rows[node];
+                        row.cells += 1;
+                        row.start as usize + if row.is_full() { class } else { row.cells as usize - 1 }
+                    }
+                };
+                self.position[place] = position as u32;
+                if self.rows.is_some() {
+                    self.class[place] = class as u32;
+                }
+            }
+        }
+        self.live = classes.iter().map(|counts| counts.unordered().len()).sum();
+    }
+
+    /// How many places there are, used or not.
+    pub fn places(&self) -> usize {
+        self.position.len()
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.live
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Whether every term has a place for each class.
+    pub fn is_direct(&self) -> bool {
+        self.rows.is_none()
+    }
+
+    /// Make room for more terms.
+    pub fn grow(&mut self, nodes: usize) {
+        if nodes <= self.nodes {
+            return;
+        }
+        match &mut self.rows {
+            None => extend(&mut self.position, nodes * self.width, NONE),
+            Some(rows) => extend(rows, nodes, Row::default()),
+        }
+        self.nodes = nodes;
+    }
+
+    /// The places of a term.
+    #[inline(always)]
+    pub fn row(&self, node: usize) -> Places {
+        match &self.rows {
+            None => Places { start: node * self.width, end: (node + 1) * self.width, by_class: true },
+            Some(rows) => {
+                let row = rows[node];
+                let slots = if row.is_full() { self.width } else { row.cells as usize };
+                Places { start: row.start as usize, end: row.start as usize + slots, by_class: row.is_full() }
+            }
+        }
+    }
+
+    /// Whether a term has any cell.
+    #[inline(always)]
+    pub fn is_live(&self, node: usize) -> bool {
+        match &self.rows {
+            None => self.position[node * self.width..][..self.width].iter().any(|&position| position != NONE),
+            Some(rows) => rows[node].cells > 0,
+        }
+    }
+
+    /// Ask for what `row` will need.
+    #[inline(always)]
+    pub fn prefetch(&self, node: usize) {
+        if let Some(rows) = &self.rows {
+            crate::memory::prefetch(rows, node);
+        }
+    }
+
+    /// The class of a place.
+    #[inline(always)]
+    pub fn class(&self, row: Places, place: usize) -> usize {
+        if row.by_class { place - row.start } else { self.class[place] as usize }
+    }
+
+    /// The classes of the places of a row that is not by class.
+    #[inline(always)]
+    pub fn classes(&self, row: Places) -> &[u32] {
+        &self.class[row.range()]
+    }
+
+    /// Where a place's cell is among those of its class; NONE if there is none.
+    #[inline(always)]
+    pub fn position(&self, place: usize) -> u32 {
+        self.position[place]
+    }
+
+    /// The place of a cell.
+    pub fn find(&self, node: usize, class: usize) -> Option<usize> {
+        let row = self.row(node);
+        let place = if row.by_class {
+            (class < self.width).then_some(row.start + class)
+        } else {
+            row.range().find(|&place| self.class[place] as usize == class)
+        };
+        place.filter(|&place| self.position[place] != NONE)
+    }
+
+    /// The cell at a place was moved.
+    pub fn moved(&mut self, place: usize, position: usize) {
+        self.position[place] = position as u32;
+    }
+
+    /// Give a new cell a place; the other places of its term may move.
+    pub fn insert(&mut self, node: usize, class: usize, position: usize) {
+        self.live += 1;
+        let Some(rows) = &mut self.rows else {
+            self.position[node * self.width + class] = position as u32;
+            return;
+        };
+        let row = rows[node];
+        if row.is_full() {
+            rows[node].cells += 1;
+            self.position[row.start as usize + class] = position as u32;
+            return;
+        }
+        if row.cells == row.room {
+            self.make_room(node);
+        }
+        let Some(rows) = &mut self.rows else { return };
+        let row = &mut rows[node];
+        let place = row.start as usize + if row.is_full() { class } else { row.cells as usize };
+        row.cells += 1;
+        self.class[place] = class as u32;
+        self.position[place] = position as u32;
+    }
+
+    /// Move a row to the end, with room for more cells.
+    fn make_room(&mut self, node: usize) {
+        let Some(rows) = &mut self.rows else { return };
+        let old = rows[node];
+        let (from, cells) = (old.start as usize, old.cells as usize);
+        let room = (cells + 1).next_power_of_two();
+        let full = room * FULL_FROM > self.width;
+        let room = if full { self.width } else { room };
+        let start = self.position.len();
+        extend(&mut self.position, start + room, NONE);
+        extend(&mut self.class, start + room, NONE);
+        if full {
+            number(&mut self.class[start..]);
+        }
+        for i in 0..cells {
+            let (class, position) = (self.class[from + i], self.position[from + i]);
+            let to = start + if full { class as usize } else { i };
+            self.class[to] = class;
+            self.position[to] = position;
+            self.position[from + i] = NONE;
+        }
+        let flag = if full { FULL } else { 0 };
+        rows[node] = Row { start: start as u32, cells: old.cells, room: room as u32 | flag };
+    }
+
+    /// Take a cell's place back; another place of its term may move there.
+    pub fn remove(&mut self, node: usize, class: usize) {
+        let Some(place) = self.find(node, class) else { return };
+        self.live -= 1;
+        self.position[place] = NONE;
+        let Some(rows) = &mut self.rows else { return };
+        let row = &mut rows[node];
+        row.cells -= 1;
+        if !row.is_full() {
+            let last = row.start as usize + row.cells as usize;
+            self.class.swap(place, last);
+            self.position.swap(place, last);
+        }
+    }
+
+    /// Whether so many places were left behind that a new index is better.
+    pub fn is_wasteful(&self) -> bool {
+        self.rows.is_some() && self.places() > 4 * self.live + 2 * self.nodes + (1 << 16)
+    }
+}
+
+fn number(classes: &mut [u32]) {
+    (0..).zip(classes).for_each(|(class, at)| *at = class);
+}
+
+/// Indexed counts, as they are at the moment.
+pub struct Counted<'a> {
+    pub lexicon: &'a Lexicon,
+    pub index: &'a Index,
+    pub classes: &'a [ClassCounts],
+}
+
+impl Counted<'_> {
+    /// The cell at a place, which belongs to this class.
+    #[inline(always)]
+    pub fn cell(&self, place: usize, class: usize) -> Option<&Cell> {
+        match self.index.position(place) {
+            NONE => None,
+            position => self.classes[class].unordered().get(position as usize),
+        }
+    }
+}
+
+/// What follows indexed counts as they change.
+pub trait Watcher {
+    /// The cells that `delta` names are about to change.
+    fn before(&mut self, counts: &Counted, delta: &Delta);
+    /// They have changed, and of other cells of the same terms maybe the places.
+    fn after(&mut self, counts: &Counted, delta: &Delta);
+    /// The counts are no longer indexed.
+    fn lost(&mut self);
+}
+
+/// Nobody follows.
+impl Watcher for () {
+    fn before(&mut self, _: &Counted, _: &Delta) {}
+    fn after(&mut self, _: &Counted, _: &Delta) {}
+    fn lost(&mut self) {}
+}

@@ -1,0 +1,143 @@
+"""Law L9: a model answers as one made anew from the same documents, whatever happened in between."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayleaf import Model, bytes_, chars, top, words
+
+WORDS = ["a", "b", "c", "d", "e", "free", "prize", "win", "ünï", "mail", "now"]
+LABELS = ["ham", "spam", "eggs"]
+MANY = [f"class{i}" for i in range(14)]
+
+texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+documents = st.tuples(texts, st.sampled_from(LABELS))
+corpora = st.lists(documents, min_size=1, max_size=12)
+
+EVENTS = [
+    {"event": event, "tf": tf}
+    for event in ("multinomial", "complement", "bernoulli")
+    for tf in ("count", "binary", "normalized", "tf-idf")
+    if event != "bernoulli" or tf == "count"
+]
+VIEWS = [words(), words(ngrams=2), words(ngrams=(2, 3)), chars(1, 3), bytes_(2), words(sparse=2)]
+CHOICES = [{}, {"min_df": 2}, {"max_df": 3}, {"min_df": 0.3}, {"stop_words": top(1)}, {"max_terms": 4}]
+
+
+def anew(model: Model, held: list[tuple[str, str]]) -> Model:
+    """A model with the same settings that has learned these documents at once."""
+    fresh = Model(
+        dict_or_list(model),
+        alpha=model.alpha,
+        priors=model.priors,
+        unseen=model.unseen,
+        threads=model.threads,
+    )
+    if held:
+        fresh.learn([text for text, _ in held], [label for _, label in held])
+    return fresh
+
+
+def dict_or_list(model: Model) -> Any:
+    return [view for _, view in model.views]
+
+
+def check_same(model: Model, held: list[tuple[str, str]], asked: list[str]) -> None:
+    fresh = anew(model, held)
+    assert model.classes == fresh.classes
+    if not held:
+        return
+    np.testing.assert_array_equal(model.log_joint(asked), fresh.log_joint(asked))
+    assert model.predict(asked).tolist() == fresh.predict(asked).tolist()
+    for text in asked[:2]:
+        ours, theirs = model.explain(text), fresh.explain(text)
+        np.testing.assert_allclose(ours.bias, theirs.bias, rtol=1e-12, atol=1e-12)
+        for part, other in zip(ours.parts, theirs.parts, strict=True):
+            np.testing.assert_array_equal(part.scores, other.scores)
+
+
+def lived(model: Model, data: Any, held: list[tuple[str, str]], ask: list[str]) -> None:
+    """Change a model at random, and ask now and then, so that what answers must follow."""
+    for _ in range(data.draw(st.integers(1, 6))):
+        step = data.draw(st.sampled_from(["learn", "forget", "merge", "load", "ask", "configure"]))
+        if step == "learn":
+            more = data.draw(corpora)
+            model.learn([text for text, _ in more], [label for _, label in more])
+            held += more
+        elif step == "forget" and held:
+            some = data.draw(st.lists(st.integers(0, len(held) - 1), unique=True, min_size=1, max_size=4))
+            model.forget([held[i][0] for i in some], [held[i][1] for i in some])
+            held[:] = [each for i, each in enumerate(held) if i not in some]
+        elif step == "merge":
+            more = data.draw(corpora)
+            model.merge(anew(model, more))
+            held += more
+        elif step == "load":
+            loaded = Model.from_bytes(model.to_bytes())
+            model.adopt(
+                loaded.classes, loaded.closed, np.array([*loaded.class_documents.values()], np.int64),
+                loaded.tallies, loaded.judgment,
+            )  # fmt: skip
+        elif step == "configure":
+            possible = [each for each in EVENTS if model.alpha > 0 or each["event"] != "complement"]
+            model.configure(**data.draw(st.sampled_from(possible)))
+        if held:
+            model.log_joint(ask)
+
+
+@pytest.mark.filterwarnings("ignore:.*impossible", "ignore:.*ruled out", "ignore:.*alpha")
+@pytest.mark.parametrize("view", VIEWS, ids=repr)
+@settings(max_examples=25)
+@given(data=st.data(), start=corpora, ask=st.lists(texts, min_size=1, max_size=4))
+def test_a_living_model_answers_as_one_made_anew(view: Any, data: Any, start: Any, ask: list[str]) -> None:
+    chosen = data.draw(st.sampled_from(EVENTS))
+    unseen = data.draw(st.sampled_from(["ignore", "smooth"]))
+    alphas = [1.0, 0.3] if chosen["event"] == "complement" else [1.0, 0.3, 0.0]
+    alpha = data.draw(st.sampled_from(alphas))
+    model = Model(
+        [view.configured(**chosen, **data.draw(st.sampled_from(CHOICES)))], alpha=alpha, unseen=unseen
+    )
+    held: list[tuple[str, str]] = list(start)
+    model.learn([text for text, _ in held], [label for _, label in held])
+    model.log_joint(ask)
+    lived(model, data, held, ask)
+    check_same(model, held, ask)
+
+
+@settings(max_examples=30)
+@given(data=st.data(), ask=st.lists(texts, min_size=1, max_size=4))
+def test_of_many_classes_too(data: Any, ask: list[str]) -> None:
+    some = st.lists(st.tuples(texts, st.sampled_from(MANY)), min_size=1, max_size=25)
+    held: list[tuple[str, str]] = []
+    model = Model([words(**data.draw(st.sampled_from(EVENTS)))], alpha=0.5, unseen="smooth")
+    for more in data.draw(st.lists(some, min_size=1, max_size=5)):
+        model.learn([text for text, _ in more], [label for _, label in more])
+        held += more
+        model.log_joint(ask)
+        less = data.draw(st.lists(st.integers(0, len(held) - 1), unique=True, max_size=6))
+        model.forget([held[i][0] for i in less], [held[i][1] for i in less])
+        held = [each for i, each in enumerate(held) if i not in less]
+    check_same(model, held, ask)
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data(), more=corpora, level=st.sampled_from(["views", "terms", "temperature"]))
+def test_a_tuned_model_follows_its_counts_as_one_loaded_does(data: Any, more: Any, level: Any) -> None:
+    held = [(f"{WORDS[i % 7]} {WORDS[i % 5]} {WORDS[i % 3]} x{i % 4}", LABELS[i % 2]) for i in range(24)]
+    model = Model([words(ngrams=2), chars(2, 3)])
+    model.learn([text for text, _ in held], [label for _, label in held])
+    model.tune([text for text, _ in held], [label for _, label in held], level)
+    ask = [text for text, _ in held[:3]] + [text for text, _ in more]
+    model.log_joint(ask)
+    for text, label in more:
+        model.learn([text], [label])
+        model.log_joint(ask)
+    gone = data.draw(st.lists(st.integers(0, len(held) - 1), unique=True, max_size=5))
+    model.forget([held[i][0] for i in gone], [held[i][1] for i in gone])
+    loaded = Model.from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(model.log_joint(ask), loaded.log_joint(ask))
+    assert copy.deepcopy(model).predict(ask).tolist() == model.predict(ask).tolist()
