@@ -207,7 +207,8 @@ def merge_command(
     """Add up models that were learned apart.
 
     Each MODEL must look at its documents in the same way. The sum is the model that one run over all of their
-    documents would have made; settings that are not counts, and weights, are the first one's.
+    documents would have made; settings that are not counts, and weights, are the first one's. Of the shards
+    of 'train --shard' it says which are missing, and none counts twice.
 
     \b
     Examples:
@@ -215,13 +216,17 @@ def merge_command(
       bayleaf merge part-*.bayleaf -o whole.bayleaf
     """
     from bayleaf.cli.models import load
+    from bayleaf.cli.shards import Parts
 
     reading = Reading.plain(quiet)
     with _changing(model_files[0], output, (), reading, no_wait, as_json) as change:
-        model = change.model
+        model, parts = change.model, Parts()
+        parts.add(model, model_files[0])
         for path in model_files[1:]:
+            more = load(path)
+            parts.add(more, path)
             try:
-                model.merge(load(path))
+                model.merge(more)
             except ValueError as error:
                 again = (
                     f" ('bayleaf train --like {model_files[0]}' does.)" if "Choose one" in str(error) else ""
@@ -229,6 +234,7 @@ def merge_command(
                 raise click.ClickException(
                     f"{path} cannot be merged with {model_files[0]}: {error}{again}"
                 ) from None
+        parts.note(model)
 
 
 @click.command("prune")

@@ -12,6 +12,7 @@ import click
 
 from bayleaf.cli import options
 from bayleaf.cli.reading import Reading, counted, size
+from bayleaf.cli.shards import NOTE, Shard, check_shard, parsed
 from bayleaf.cli.weighing import LEVELS, Kept, chosen_level, kept_for, named, weigh
 from bayleaf.cli.weighing import facts as weights
 
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
     help="Measure on a part, then learn it too: 0.2.",
 )
 @click.option("--like", metavar="MODEL", help="Take views and settings from this model, to merge them later.")
+@click.option(
+    "--shard",
+    callback=parsed,
+    metavar="I/N",
+    help="Count part I of N only, for 'merge'; a part that is complete is skipped.",
+)
 @options.looking
 @options.judging
 @click.option(
@@ -55,6 +62,7 @@ def train_command(
     test: str | None,
     holdout: float | None,
     like: str | None,
+    shard: tuple[int, int] | None,
     tuning: str | None,
     as_json: bool,
     **given: Any,
@@ -80,6 +88,9 @@ def train_command(
         raise click.UsageError(
             "--holdout reads the input twice, which standard input does not allow. Save it to a file."
         )
+    if shard:
+        check_shard(tuning, test, holdout)
+        tuning = "none"
     reading = Reading.taken(given)
     level = chosen_level(tuning, given["plain"])
     make = partial(new_model, reading.threads, given)
@@ -89,6 +100,8 @@ def train_command(
     check_target(output, *inputs, *([test] if test else []), *([like] if like else []))
     started = time.perf_counter()
     corpus, kept = opened(reading, inputs, model, labeled=True), kept_for(level)
+    if shard and not _taken(shard, corpus, model, output, as_json):
+        return
     if kept is not None and not like and unsaid(given):
         model = _looking(make, corpus, reading, level, kept, learned=not holdout)
     elif not holdout:
@@ -99,6 +112,17 @@ def train_command(
         weigh(model, kept, level, reading)
         measured = _tested(model, reading, test) if test else None
     _keep(model, output, measured, as_json, time.perf_counter() - started, inputs[0])
+
+
+def _taken(shard: tuple[int, int], corpus: Corpus, model: Model, output: str, as_json: bool) -> bool:
+    """Narrow the corpus down to a shard; False, and said, if the output is that shard already."""
+    part = Shard.taken(shard, corpus)
+    if part.is_complete(output, model):
+        told = {"model": output, "skipped": True}
+        click.echo(json.dumps(told) if as_json else f"{output}: shard {part} is complete, skipped.")
+        return False
+    part.note(model)
+    return True
 
 
 def learn(
@@ -206,11 +230,12 @@ def _keep(
     from bayleaf.checks import check_priors
     from bayleaf.cli.models import has_terms, n_terms, save, told
 
-    if not model.n_documents:
+    if not model.n_documents and NOTE not in model.notes:
         raise click.ClickException(f"{first} holds no labeled document. No model was written.")
-    check_priors(model.priors, model.classes)
+    if NOTE not in model.notes:
+        check_priors(model.priors, model.classes)
     terms = n_terms(model)
-    if not terms and has_terms(model):
+    if not terms and has_terms(model) and NOTE not in model.notes:
         raise click.ClickException(
             f"{first} holds no term that the model could know. No model was written. Sequences need "
             "--preset dna; see 'bayleaf tokens' for what a text becomes."
