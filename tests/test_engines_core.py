@@ -147,7 +147,7 @@ def test_scores_are_those_of_the_model(corpus: Corpus) -> None:
     assert answers.prediction.tolist() == model.predict(corpus[0]).tolist()
     np.testing.assert_allclose(np.exp(answers.log_posterior), model.posterior(corpus[0]), atol=1e-12)
     place = len(model.classes) - 1
-    odds = np.exp(answers.log_odds(model.classes[place]))
+    odds = np.exp(answers.log_odds[:, place])
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(np.isinf(odds), 1.0, odds / (1 + odds))
     np.testing.assert_allclose(share, model.posterior(corpus[0])[:, place], atol=1e-9)

@@ -3,6 +3,6 @@
 Needs `pip install "bayleaf[dask]"`. See docs/scale.md.
 """
 
-from bayleaf.engines.dask import filter, learn, learn_files, score
+from bayleaf.engines.dask import filter, learn, learn_files, score, tune
 
-__all__ = ["filter", "learn", "learn_files", "score"]
+__all__ = ["filter", "learn", "learn_files", "score", "tune"]

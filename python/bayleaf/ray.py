@@ -3,6 +3,6 @@
 Needs `pip install "bayleaf[ray]"`. See docs/scale.md.
 """
 
-from bayleaf.engines.ray import filter, learn, learn_files, score
+from bayleaf.engines.ray import filter, learn, learn_files, score, tune
 
-__all__ = ["filter", "learn", "learn_files", "score"]
+__all__ = ["filter", "learn", "learn_files", "score", "tune"]

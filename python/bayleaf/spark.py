@@ -3,6 +3,7 @@
 Needs `pip install "bayleaf[spark]"`. See docs/scale.md.
 """
 
-from bayleaf.engines.spark import filter, learn, learn_files, score
+from bayleaf.engines.spark import filter, learn, learn_files, score, tune
+from bayleaf.engines.spark_ml import NaiveBayesEstimator, NaiveBayesModel
 
-__all__ = ["filter", "learn", "learn_files", "score"]
+__all__ = ["NaiveBayesEstimator", "NaiveBayesModel", "filter", "learn", "learn_files", "score", "tune"]

@@ -43,7 +43,7 @@ def answer_columns(model: Model, X: Any, of: Label | None, prefix: str) -> dict[
         "probability": pa.array(answers.probability),
     }
     if of is not None:
-        values["log_odds"] = pa.array(answers.log_odds(of))
+        values["log_odds"] = pa.array(answers.log_odds[:, place_of(model.classes, of)])
     return {prefix + name: column for name, column in values.items()}
 
 

@@ -205,17 +205,24 @@ class Answers:
         return np.asarray(as_array(self.classes)[self.best])
 
     @property
+    def posterior(self) -> Floats:
+        """P(class | document), a column for each class."""
+        return np.exp(self.log_posterior)
+
+    @property
     def probability(self) -> Floats:
         """The posterior of the prediction."""
         return np.exp(self.log_posterior[np.arange(len(self.best)), self.best])
 
-    def log_odds(self, label: Label) -> Floats:
-        """log P(label) - log P(any other class)."""
-        place = place_of(self.classes, label)
-        others = np.delete(self.log_posterior, place, axis=1)
-        if not others.shape[1]:
-            return np.full(len(self.best), np.inf)
-        return self.log_posterior[:, place] - log_evidence(others)
+    @property
+    def log_odds(self) -> Floats:
+        """log P(class) - log P(any other class): unbounded where probabilities are 1.0, to rank by."""
+        rows, sure = np.arange(len(self.best)), self.log_posterior.copy()
+        sure[rows, self.best] = -np.inf
+        with np.errstate(divide="ignore"):
+            odds: Floats = self.log_posterior - np.log1p(-np.exp(self.log_posterior))
+            odds[rows, self.best] = self.log_posterior[rows, self.best] - log_evidence(sure)
+        return odds
 
 
 def place_of(classes: list[Label], label: Label) -> int:

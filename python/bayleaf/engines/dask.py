@@ -21,8 +21,10 @@ from bayleaf.engines.core import (
     tree,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.model import Model
 from bayleaf.model_views import Views
+from bayleaf.tuning import Tuning
 from bayleaf.types import Label
 
 try:
@@ -81,6 +83,26 @@ def learn_files(
     return finished(_summed(counted, plan.empty, split_every, min_documents), model)
 
 
+def tune(
+    ddf: Any,
+    model: Model,
+    text: str = "text",
+    label: str = "label",
+    *,
+    documents: int = SAMPLE,
+    level: Tuning | None = "auto",
+    on_error: str = "stop",
+) -> Model:
+    """A copy of the model with weights earned on a sample of the rows, as `bayleaf.spark.tune` does."""
+    plan = Plan.of(None, model, text, label, on_error)
+    check_columns(plan.columns, ddf.columns)
+    share = share_of(model, documents)
+    kept = ddf[plan.columns].map_partitions(partial(_sampled, plan, share), meta=ddf._meta[plan.columns])
+    rows = _columns(kept.compute(), plan.columns)
+    values = zip(*(rows[name].to_pylist() for name in plan.columns), strict=True)
+    return tuned(model, ((tuple(row[:-1]), row[-1]) for row in values), level)
+
+
 def score(ddf: Any, model: Model, text: str = "text", *, of: Label | None = None, prefix: str = "") -> Any:
     """Add `prediction` and `probability`, and with `of` the `log_odds` of that class."""
     shipped, kinds = scoring(model, ddf.columns, text, of, prefix)
@@ -114,6 +136,10 @@ def _counted(plan: Plan, frame: Any) -> bytes | None:
 
 def _counted_files(empty: Model, shard: Any, classes: Sequence[Label]) -> bytes | None:
     return count(file_examples(empty, shard, classes), empty)
+
+
+def _sampled(plan: Plan, share: float, frame: Any) -> Any:
+    return frame[sampled(plan, _columns(frame, plan.columns), share).to_numpy(zero_copy_only=False)]
 
 
 def _merged(blobs: list[bytes | None], empty: Model, min_documents: int) -> bytes | None:

@@ -20,8 +20,10 @@ from bayleaf.engines.core import (
     tree,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.model import Model
 from bayleaf.model_views import Views
+from bayleaf.tuning import Tuning
 from bayleaf.types import Label
 
 try:
@@ -83,6 +85,25 @@ def learn_files(
     return finished(_summed(counted, plan.empty, split_every, min_documents), model)
 
 
+def tune(
+    ds: Any,
+    model: Model,
+    text: str = "text",
+    label: str = "label",
+    *,
+    documents: int = SAMPLE,
+    level: Tuning | None = "auto",
+    on_error: str = "stop",
+) -> Model:
+    """A copy of the model with weights earned on a sample of the rows, as `bayleaf.spark.tune` does."""
+    plan = Plan.of(None, model, text, label, on_error)
+    check_columns(plan.columns, ds.columns() or [])
+    sampling = partial(_sampled, plan, share_of(model, documents))
+    kept = ds.select_columns(plan.columns).map_batches(sampling, batch_format="pyarrow").take_all()
+    rows = ([row[name] for name in plan.columns] for row in kept)
+    return tuned(model, ((tuple(row[:-1]), row[-1]) for row in rows), level)
+
+
 def score(ds: Any, model: Model, text: str = "text", *, of: Label | None = None, prefix: str = "") -> Any:
     """Add `prediction` and `probability`, and with `of` the `log_odds` of that class."""
     shipped, _ = scoring(model, ds.columns() or [], text, of, prefix)
@@ -123,6 +144,10 @@ def _counted(plan: Plan, block: Any) -> bytes | None:
 
 def _counted_files(plan: Plan, shard: Any, classes: Sequence[Label]) -> bytes | None:
     return count(file_examples(plan.empty, shard, classes), plan.empty)
+
+
+def _sampled(plan: Plan, share: float, table: Any) -> Any:
+    return table.filter(sampled(plan, _columns(table), share))
 
 
 def _merged(empty: Model, min_documents: int, *blobs: bytes | None) -> bytes | None:

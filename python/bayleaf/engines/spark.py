@@ -24,8 +24,10 @@ from bayleaf.engines.core import (
     merged,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.model import Model
 from bayleaf.model_views import Views
+from bayleaf.tuning import Tuning
 from bayleaf.types import Label
 
 try:
@@ -78,7 +80,7 @@ def learn(
     check_columns(plan.columns, df.columns)
     tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes)
     # PySpark takes no column with a dot in its name here, so they go by number.
-    rows = df.select(*(_column(name).alias(f"c{i}") for i, name in enumerate(plan.columns)))
+    rows = df.select(*(column(name).alias(f"c{i}") for i, name in enumerate(plan.columns)))
     counted = rows.mapInArrow(partial(_counted, plan, row_bytes), BLOBS)
     return finished(summed(counted, tree), model)
 
@@ -113,6 +115,30 @@ def learn_files(
     return finished(summed(counted, tree), model)
 
 
+def tune(
+    df: Any,
+    model: Model,
+    text: str = "text",
+    label: str = "label",
+    *,
+    documents: int = SAMPLE,
+    level: Tuning | None = "auto",
+    on_error: str = "stop",
+) -> Model:
+    """A copy of the model with weights earned on about so many of the rows that it has learned.
+
+    The sample is chosen by a hash of the text, so that it and the weights are the same on one machine and on
+    any cluster. It is collected and weighed on the driver.
+    """
+    plan = Plan.of(None, model, text, label, on_error)
+    check_columns(plan.columns, df.columns)
+    share = share_of(model, documents)
+    kinds = [StructField(f"c{i}", df.schema[name].dataType) for i, name in enumerate(plan.columns)]
+    rows = df.select(*(column(name).alias(f"c{i}") for i, name in enumerate(plan.columns)))
+    kept = rows.mapInArrow(partial(_sampled, plan, share), StructType(kinds)).collect()
+    return tuned(model, ((tuple(row[:-1]), row[-1]) for row in kept), level)
+
+
 def score(df: Any, model: Model, text: str = "text", *, of: Label | None = None, prefix: str = "") -> Any:
     """Add the columns `prediction` and `probability`, and with `of` the `log_odds` of that class.
 
@@ -120,17 +146,17 @@ def score(df: Any, model: Model, text: str = "text", *, of: Label | None = None,
     """
     shipped, kinds = scoring(model, df.columns, text, of, prefix)
     added = [StructField(name, DataType.fromDDL(kind)) for name, kind in kinds.items()]
-    scored = _mapped(df, partial(_scored, shipped, text, of, prefix, df.columns), added)
+    scored = mapped(df, partial(_scored, shipped, text, of, prefix, df.columns), added)
     return scored.toDF(*df.columns, *kinds)
 
 
 def filter(df: Any, model: Model, keep: Label, least: float = 0.5, text: str = "text") -> Any:
     """The rows that have the class `keep` with a probability of at least `least`; no column is added."""
     shipped = filtering(model, df.columns, text, keep, least)
-    return _mapped(df, partial(_filtered, shipped, text, keep, least, df.columns), []).toDF(*df.columns)
+    return mapped(df, partial(_filtered, shipped, text, keep, least, df.columns), []).toDF(*df.columns)
 
 
-def _mapped(df: Any, function: Any, added: list[Any]) -> Any:
+def mapped(df: Any, function: Any, added: list[Any]) -> Any:
     """Map batches to batches with more columns, which go by number: PySpark takes no name with a dot here."""
     names = [f"c{i}" for i in range(len(df.columns))]
     fields = [StructField(name, field.dataType) for name, field in zip(names, df.schema.fields, strict=True)]
@@ -150,7 +176,8 @@ def summed(frame: Any, tree: Tree) -> Model | None:
     return merged(joined((blob, part, parts, bytes(data)) for blob, part, parts, data in rows), tree.empty)
 
 
-def _column(name: str) -> Any:
+def column(name: str) -> Any:
+    """A column by its name, which may hold dots."""
     return col("`" + name.replace("`", "``") + "`")
 
 
@@ -169,6 +196,11 @@ def _counted_files(
     numbers = [number for batch in batches for number in batch["id"].to_pylist()]
     examples = (pair for number in numbers for pair in file_examples(tree.empty, work[number], classes))
     yield from blob_rows(count(examples, tree.empty, task_threads()), tree.row_bytes)
+
+
+def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield batch.filter(sampled(plan, _columns(batch, plan.columns), share))
 
 
 def _merged(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
