@@ -109,7 +109,7 @@ def ours(spark: Any, df: Any, folder: Path) -> dict[str, float]:
     import bayleaf.spark
     from bayleaf import words
 
-    times = {}
+    times: dict[str, float] = {}
     with clock(times, "learn, rows"):
         model = bayleaf.spark.learn(df, views=[words()], merge_tasks=(2, 1))
     with clock(times, "learn, files"):
