@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayleaf.model_views import preset
     from bayleaf.naive_bayes import NaiveBayes, load
     from bayleaf.storage import ModelFileError
+    from bayleaf.streams import Window
     from bayleaf.studies import Study, study
     from bayleaf.table.views import bins, category, counts, flag, kernel, normal
     from bayleaf.text.mail import mail_columns
@@ -44,6 +45,7 @@ _HOME = {
     "Normalization": "text.normalization",
     "Study": "studies",
     "TextCounter": "matrix.text_counter",
+    "Window": "streams",
     "__version__": "_core",
     "bins": "table.views",
     "bytes_": "text.views",
@@ -76,6 +78,7 @@ __all__ = [
     "Normalization",
     "Study",
     "TextCounter",
+    "Window",
     "__version__",
     "bins",
     "bytes_",

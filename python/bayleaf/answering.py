@@ -110,6 +110,13 @@ class Compiled:
         best: NDArray[np.intp] = joint.argmax(axis=1)
         return best
 
+    def posterior_of_one(self, columns: list[Any], threads: int) -> tuple[list[Label], list[float]]:
+        """The classes, and the posterior of each for the only document."""
+        posterior: list[float] = np.exp(log_posterior(self.log_joint(columns, threads), self.log_prior))[
+            0
+        ].tolist()
+        return self.classes, posterior
+
     def explain(self, columns: list[Any], label: Label | None, threads: int) -> Explanation:
         """Take the score of the only document apart."""
         classes = self.classes

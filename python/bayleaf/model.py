@@ -19,6 +19,7 @@ from bayleaf.explanation import Explanation
 from bayleaf.labels import Labels, as_list
 from bayleaf.model_views import WHOLE, Views
 from bayleaf.posterior import log_evidence, log_posterior
+from bayleaf.streams import OneByOne
 from bayleaf.table.counts import NotCounted
 from bayleaf.text.views import View, words
 from bayleaf.tuning import Tuning
@@ -37,7 +38,7 @@ TRIES = 3
 """How often an answer is tried while another thread changes the model, before that must wait."""
 
 
-class Model:
+class Model(OneByOne):
     """Naive Bayes on texts and tables: learns by counting, forgets by subtracting, explains by addition.
 
     | argument | values | meaning |
@@ -365,6 +366,15 @@ class Model:
             lambda compiled: compiled.labels[compiled.best(columns, self.threads)]
         )
         return answers
+
+    def _learn_rows(self, X: Any, y: list[Any]) -> Any:
+        return self.learn(X, y)
+
+    def _posterior_of(self, X: Any) -> tuple[list[Label], list[float]]:
+        if self.n_documents == 0:
+            return [], []
+        columns = model_views.read(self.views, X)
+        return self._answer(lambda compiled: compiled.posterior_of_one(columns, self.threads))
 
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one document apart: the parts sum to `log_joint`."""

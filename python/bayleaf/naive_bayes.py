@@ -24,6 +24,7 @@ from bayleaf.model import Model
 from bayleaf.model_views import as_given, columns_of, named_views, views_for
 from bayleaf.posterior import decide, unless_unsure
 from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
+from bayleaf.streams import OneByOne
 from bayleaf.text.views import View
 from bayleaf.tuning import FEW, Tuning, check_tuning, default_views
 from bayleaf.tuning.leave_one_out import Suspect
@@ -33,7 +34,7 @@ KEPT = ("costs", "thresholds", "class_weight")
 """The settings that a file holds and a model does not know."""
 
 
-class NaiveBayes(TableInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
+class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
     """Naive Bayes for texts, tables with mixed columns, and arrays of numbers.
 
     | parameter | values | meaning |
@@ -297,6 +298,14 @@ class NaiveBayes(TableInput, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def log_evidence(self, X: Any) -> Floats:
         """The logarithm of P(row), whatever its class."""
         return self._ready().log_evidence(self._columns(X, reset=False))
+
+    def _learn_rows(self, X: Any, y: list[Any]) -> Any:
+        return self.partial_fit(X, y)
+
+    def _posterior_of(self, X: Any) -> tuple[list[Label], list[float]]:
+        if not self.__sklearn_is_fitted__() or not self.model_.n_documents:
+            return [], []
+        return self._ready()._posterior_of(self._columns(X, reset=False))
 
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one text or one row apart, for the most probable class or for `label`."""

@@ -1,0 +1,79 @@
+"""One document at a time, and windows over the latest."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from river import base, evaluate, metrics
+
+from bayleaf import Model, NaiveBayes, Window, category, words
+
+texts = st.lists(st.sampled_from(["a", "b", "win", "prize", "lunch"]), max_size=6).map(" ".join)
+streams = st.lists(st.tuples(texts, st.sampled_from(["ham", "spam", "eggs"])), min_size=1, max_size=15)
+
+
+@given(streams)
+def test_one_by_one_is_all_at_once(stream: list[tuple[str, str]]) -> None:
+    one = Model([words(ngrams=2)])
+    for text, label in stream:
+        one.predict_one(text)
+        one.learn_one(text, label)
+    every = Model([words(ngrams=2)]).learn([text for text, _ in stream], [label for _, label in stream])
+    assert one.to_bytes() == every.to_bytes()
+    asked = [text for text, _ in stream]
+    assert [one.predict_one(text) for text in asked] == every.predict(asked).tolist()
+    assert [list(one.predict_proba_one(text).values()) for text in asked] == every.posterior(asked).tolist()
+
+
+@given(streams, st.integers(1, 6))
+def test_a_window_is_a_model_of_its_documents_byte_for_byte(stream: list[tuple[str, str]], size: int) -> None:
+    window = Window(Model(), size=size)
+    for text, label in stream:
+        window.learn_one(text, label)
+        window.predict_proba_one(text)
+    latest = stream[-size:]
+    assert len(window) == len(latest)
+    alone = Model().learn([text for text, _ in latest], [label for _, label in latest])
+    assert window.model.to_bytes() == alone.to_bytes()  # type: ignore[attr-defined]
+    assert window.predict_one("win") == alone.predict_one("win")
+
+
+def test_a_window_forgets_by_age() -> None:
+    window = Window(Model(), age=timedelta(seconds=10))
+    for second, (text, label) in enumerate([("win", "spam"), ("lunch", "ham"), ("prize", "spam")]):
+        window.learn_one(text, label, at=5.0 * second)
+    assert len(window) == 3
+    window.expire(now=16.0)
+    assert len(window) == 1
+    assert window.predict_one("lunch") == "spam"
+    window.expire(now=100.0)
+    assert window.predict_one("lunch") is None
+    assert window.predict_proba_one("lunch") == {}
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"), [({}, "`size`"), ({"size": 0}, "got 0"), ({"age": -1.0}, "got -1.0")]
+)
+def test_a_window_needs_a_size_or_an_age(given_: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Window(Model(), **given_)
+
+
+def test_rows_of_tables_come_one_by_one_too() -> None:
+    classifier = NaiveBayes({"subject": words(), "sender": category()}, tuning=None)
+    assert classifier.predict_one({"subject": "win", "sender": "x"}) is None
+    for subject, sender, label in [("win", "x", "spam"), ("lunch", "y", "ham"), ("win", "x", "spam")]:
+        classifier.learn_one({"subject": subject, "sender": sender}, label)
+    assert classifier.predict_one({"subject": "win", "sender": "x"}) == "spam"
+
+
+def test_river_evaluates_bayleaf_as_its_own() -> None:
+    base.Classifier.register(Model)
+    stream: Any = [("win a prize", "spam"), ("lunch at noon", "ham")] * 20
+    score: Any = evaluate.progressive_val_score
+    accuracy = score(stream, Model(), metrics.Accuracy())  # type: ignore[no-untyped-call]
+    assert accuracy.get() >= 38 / 40
+    loss = score(stream, Model(), metrics.CrossEntropy())  # type: ignore[no-untyped-call]
+    assert 0 < loss.get() < 1
