@@ -1,4 +1,4 @@
-"""Judgment that holds: weights of rows, copies, tables, settings after fitting, and what is stale."""
+"""L10: judgment that holds: weights of rows, copies, tables, settings after fitting, and what is stale."""
 
 from __future__ import annotations
 

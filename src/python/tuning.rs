@@ -14,8 +14,9 @@ use super::documents::Documents;
 use crate::lexicon::Lexicon;
 use crate::lexicon::bag::NONE;
 use crate::tally::bags::Rows;
-use crate::tune::features::{Beside, Counted, Features, TuneError};
+use crate::tune::features::{Beside, Features, TuneError};
 use crate::tune::leave_one_out::{Event, Facts, Frequency, LeaveOneOut};
+use crate::tune::together::Counted;
 
 impl From<TuneError> for PyErr {
     fn from(error: TuneError) -> Self {

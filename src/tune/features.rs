@@ -5,18 +5,8 @@ use std::ops::Range;
 
 use crate::lexicon::bag::NONE;
 use crate::score::sums::damped;
-use crate::tally::bags::Rows;
 use crate::threads::{MOST_THREADS, in_order, in_threads};
-use crate::tune::together::{Changes, Left, Logs, groups_of};
-
-/// One view of the documents: rows, the number of each of their terms here, and the counts of those terms.
-pub struct Counted<'a> {
-    pub rows: &'a Rows,
-    pub place: &'a [u32],
-    /// Documents of each class that hold each term, one row a term.
-    pub counts: &'a [u32],
-    pub alpha: f64,
-}
+use crate::tune::together::{Changes, Counted, Left, Logs, groups_of};
 
 /// What is known of the documents besides their terms, one entry a document; empty where nothing is.
 #[derive(Clone, Copy, Default)]

@@ -312,7 +312,8 @@ impl Features {
 mod tests {
     use super::*;
     use crate::tally::bags::Rows;
-    use crate::tune::features::{Beside, Counted};
+    use crate::tune::features::Beside;
+    use crate::tune::together::Counted;
 
     fn features(classes: usize, threads: usize) -> Features {
         let rows = Rows {

@@ -3,7 +3,16 @@
 use std::collections::HashMap;
 
 use crate::lexicon::bag::NONE;
-use crate::tune::features::Counted;
+use crate::tally::bags::Rows;
+
+/// One view of the documents: rows, the number of each of their terms here, and the counts of those terms.
+pub struct Counted<'a> {
+    pub rows: &'a Rows,
+    pub place: &'a [u32],
+    /// Documents of each class that hold each term, one row a term.
+    pub counts: &'a [u32],
+    pub alpha: f64,
+}
 
 /// The logarithms that one view needs.
 pub(crate) struct Logs<'a> {
