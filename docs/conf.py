@@ -56,7 +56,10 @@ html_math_renderer = "mathml"
 # The sections of the side bar. A page that is named nowhere is a guide; one that does not exist is left out.
 SECTIONS = {
     "First steps": ["tutorial"],
-    "Guides": ["text", "tables", "estimators", "tuning", "plots", "lazy", "scale", "service", "mail_servers"],
+    "Guides": [
+        *("text", "tables", "from_scikit_learn", "estimators", "tuning", "plots", "lazy", "scale"),
+        *("service", "mail_servers"),
+    ],
     "The paper": ["paper/README", "paper/index"],
     "Reference": ["reference", "commands/README", "model"],
     "Why it is so": ["laws", "benchmarks", "decisions"],

@@ -82,7 +82,7 @@ def test_html_shows_the_text_and_nothing_that_it_could_run(corpus: Corpus, text:
         Model([words(), chars(3)], alpha=alpha).learn([*corpus[0], attack], [*labels, "<u>"]).explain(attack)
     )
     shown = Shown(found.to_html())
-    assert shown.tags <= {"div", "p", "b", "span"}
+    assert shown.tags <= {"div", "p", "b", "span", "table", "tr", "td"}
     assert not shown.open
     lines = attack.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     assert lines in shown.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
@@ -90,10 +90,39 @@ def test_html_shows_the_text_and_nothing_that_it_could_run(corpus: Corpus, text:
     assert found._repr_html_() == found.to_html()
 
 
-def test_html_colors_what_speaks_for_the_label_green_and_what_speaks_against_it_red() -> None:
-    page = MAIL.explain("win at").to_html()
-    colors = dict(re.findall(r"hsla\((\d+),[^>]*>([^<]+)<", page))
-    assert colors == {"130": "win", "0": "at"}
+def test_html_colors_what_speaks_for_the_label_blue_and_what_speaks_against_it_orange() -> None:
+    found = MAIL.explain("win at")
+    page = found.to_html()
+    colors = re.findall(r"rgba\((\d+,\d+,\d+),[^>]*>([^<]+)<", page)
+    legend = [("31,131,196", f"for {found.label}"), ("213,94,0", f"for {found.against}")]
+    assert colors == [("31,131,196", "win"), ("213,94,0", "at"), *legend]
+    for term, _, odds in found.terms():
+        assert f"<tr><td>{term}</td><td>{odds:+.3f}</td></tr>" in page
+
+
+def test_terms_say_which_view_or_column_they_come_from() -> None:
+    mail = Model({"subject": words(), "body": [words(), chars(4, within_words=False)]})
+    mail.learn({"subject": ["free", "lunch"], "body": ["be free now", "at noon"]}, ["spam", "ham"])
+    found = mail.explain({"subject": "free", "body": "be free"})
+    terms = [term for term, _, _ in found.terms()]
+    assert {"free [subject: words]", "free [body: words]", "free [body: chars]"} < set(terms)
+    assert "be␣f [body: chars]" in terms
+    assert {part["view"] for part in found.to_dict()["parts"]} == {
+        "subject: words",
+        "body: words",
+        "body: chars",
+    }
+    assert "free [subject: words]" in found.to_text()
+    assert "free [subject: words]" in found.to_html()
+
+
+def test_what_weights_were_fitted_beside_is_an_intercept() -> None:
+    texts, labels = ["win now", "see you"] * 40, ["spam", "ham"] * 40
+    model = Model([words()]).learn(texts, labels)
+    assert "\nprior " in model.explain("win").to_text()
+    tuned = model.tune(texts, labels, "views").explain("win")
+    assert "\nintercept " in tuned.to_text()
+    assert tuned.to_dict()["intercept"] is True
 
 
 @pytest.mark.parametrize("view", [words(2), chars(3), chars(2, within_words=False)])

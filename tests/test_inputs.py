@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from bayleaf import Model, chars, words
+from bayleaf import Model, NaiveBayes, chars, words
 from bayleaf.corpus.slices import Slices
 
 TEXTS = ["win a prize", "", "café 日本語 😀", "win a prize", "a\0b", "meet me at noon"]
@@ -102,9 +102,14 @@ def test_a_missing_text_is_named_by_its_place_and_nothing_is_learned(container: 
     before = model.to_bytes()
     with pytest.raises(TypeError, match=r"Document 1 is .*, not a string\..*leave out or fill"):
         model.learn(MISSING[container](), [0, 1, 2])
-    with pytest.raises(TypeError, match="Document 1 is "):
-        model.predict(MISSING[container]())
     assert model.to_bytes() == before
+
+
+@pytest.mark.parametrize("container", MISSING)
+def test_a_missing_text_is_no_evidence_when_asked_about(container: str) -> None:
+    for model in (Model().learn(["a", "b"], [0, 1]), NaiveBayes().fit(["a", "b"], [0, 1]).model_):
+        joint = model.log_joint(MISSING[container]())
+        np.testing.assert_array_equal(joint, model.log_joint(["a", "", "b"]))
 
 
 @pytest.mark.parametrize(

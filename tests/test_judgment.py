@@ -314,3 +314,24 @@ def test_views_of_tables_keep_their_weights_beside_categories_and_numbers() -> N
     assert judgment is not None
     assert all(len(view.groups) == 1 and view.groups[0] >= 0 for view in judgment.views)
     assert classifier.predict_proba(frame.iloc[:3]).shape == (3, 3)
+
+
+def test_the_first_batch_does_not_decide_the_views() -> None:
+    views = {repr(NaiveBayes().partial_fit(A[:n], B[:n]).views_) for n in (5, 29, 30, 31, 400)}
+    assert views == {repr([words(ngrams=2)])}
+
+
+def test_scikit_learns_users_find_terms_and_decisions(spam: NaiveBayes) -> None:
+    odds = spam.decision_function(TEST)
+    assert ((odds > 0) == (spam.predict(TEST) == "spam")).all()
+    assert len(spam.top_terms("spam", 5)) == 5
+    three = NaiveBayes().fit(["a", "b", "c"], [0, 1, 2])
+    np.testing.assert_array_equal(three.decision_function(["a"]), three.predict_log_proba(["a"]))
+
+
+def test_categories_that_pandas_declares_are_possible_before_they_are_seen() -> None:
+    sizes = pd.Categorical(["s", "m", "m", "s"], categories=["s", "m", "l"])
+    classifier = NaiveBayes().fit(pd.DataFrame({"size": sizes}), [0, 1, 1, 0])
+    assert classifier.views_ == {"size": category(values=["s", "m", "l"])}
+    joint = classifier.predict_joint_log_proba(pd.DataFrame({"size": ["l"]}))
+    np.testing.assert_allclose(joint, np.log([[0.5 / 5, 0.5 / 5]]))

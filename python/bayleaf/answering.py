@@ -65,6 +65,7 @@ class Compiled:
         self.kinds = [f"{name}: {view.kind}" if name else view.kind for name, view in views]
         judged = settings.judgment
         self.temperature = 1.0 if judged is None else judged.temperature
+        self.intercept = judged is not None and bool(judged.views)
         known: Sequence[Scorer | None] = [None] * len(views) if before is None else before.scorers
         each = zip(views, tallies, known, range(len(views)), strict=True)
         self.scorers: list[Scorer] = [
@@ -137,6 +138,7 @@ class Compiled:
             posterior=posterior,
             label=classes[chosen],
             against=classes[others[0]] if others else None,
+            intercept=self.intercept,
         )
 
     def parts(self, columns: list[Any]) -> tuple[str, list[Part]]:

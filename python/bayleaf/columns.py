@@ -127,11 +127,21 @@ def has_missing(column: Any) -> bool:
     known = getattr(column, "null_count", None)
     if known is not None:
         return bool(known() if callable(known) else known)
-    return (
-        any(value is None or value != value for value in column)
-        if isinstance(column, list | tuple)
-        else False
-    )
+    if not isinstance(column, list | tuple) or {*map(type, column)} <= {str, bytes}:
+        return False
+    return any(map(is_missing, column))
+
+
+def check_no_missing(column: Any) -> None:
+    """Raise if a text is missing: there would be nothing to learn from its row."""
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    if has_missing(values):
+        found = ((row, each) for row, each in enumerate(as_list(values, "X")) if is_missing(each))
+        row, value = next(found)
+        raise TypeError(
+            f"Document {row} is {value!r} ({type(value).__name__}), not a string. Give text as str, or as "
+            "bytes in UTF-8; leave out or fill what is missing."
+        )
 
 
 def filled(column: Any, where: str) -> list[Any]:

@@ -42,6 +42,13 @@ class Explanation:
     posterior: Floats
     label: Label
     against: Label | None
+    intercept: bool = False
+    """Whether `log_prior` was fitted beside earned weights: then it is what a document without terms gets."""
+
+    @property
+    def start(self) -> str:
+        """The name of what every document gets: the prior, or the intercept of earned weights."""
+        return "intercept" if self.intercept else "prior"
 
     @cached_property
     def _odds(self) -> list[float]:
@@ -78,11 +85,16 @@ class Explanation:
         return float(self.posterior[self._pair[0]])
 
     def terms(self) -> list[tuple[str, int, float]]:
-        """Each term with its count and its log odds, the strongest first."""
-        sums: dict[str, list[float]] = {}
+        """Each term with its count and its log odds, the strongest first.
+
+        A term that more than one view of text can have is followed by its view: `free [subject: words]`.
+        Spaces in n-grams of letters are shown as ␣.
+        """
+        several = len({part.view for part in self.parts if _is_text(part.view)}) > 1
+        sums: dict[tuple[str, str], list[float]] = {}
         for part, own in zip(self.parts, self._odds, strict=True):
-            sums.setdefault(part.term, []).append(own)
-        rows = [(term, len(odds), sum(odds)) for term, odds in sums.items()]
+            sums.setdefault((part.view, part.term), []).append(own)
+        rows = [(_shown(term, view, several), len(odds), sum(odds)) for (view, term), odds in sums.items()]
         return sorted(rows, key=lambda row: (-abs(row[2]), row[0]))
 
     def views(self) -> list[tuple[str, float]]:
@@ -110,6 +122,7 @@ class Explanation:
             "log_joint": dict(zip(names, map(_as_json, self.log_joint.tolist()), strict=True)),
             "log_odds": _as_json(self.log_odds(self.log_joint)),
             "prior": _as_json(self.log_odds(self.log_prior)),
+            "intercept": self.intercept,
             "absent_terms": _as_json(self.log_odds(self.bias)),
             "parts": [
                 {"term": part.term, "start": part.start, "end": part.end, "view": part.view,
@@ -124,7 +137,7 @@ class Explanation:
     def to_text(self, most: int = 12) -> str:
         """A table of the strongest terms, for a terminal."""
         title = f"{printable(str(self.label))}: {self.probability:.4g}"
-        rows = [("prior", 1, self.log_odds(self.log_prior))]
+        rows = [(self.start, 1, self.log_odds(self.log_prior))]
         if self.bias.any():
             rows.append(("(absent terms)", 1, self.log_odds(self.bias)))
         terms = self.terms()
@@ -141,21 +154,34 @@ class Explanation:
         head = "log odds" if self.against is None else f"log odds against {printable(str(self.against))}"
         return "\n".join([f"{title}  ({head})", *lines])
 
-    def to_html(self) -> str:
-        """The text with its terms colored: green speaks for the label, red against it."""
+    def to_html(self, most: int = 12) -> str:
+        """The text with its terms colored, blue for the label and orange against it, and their log odds."""
         odds = self.odds_of_characters()
         unit = max((abs(value) for value in odds), default=0.0) or 1.0
         body = "".join(_colored(run, value / unit) for run, value in runs(self.text, odds))
         from html import escape  # not needed to answer
 
-        against = "" if self.against is None else f" against <b>{escape(str(self.against))}</b>"
+        label, against = escape(str(self.label)), escape(str(self.against))
+        versus = "" if self.against is None else f" against <b>{against}</b>"
+        other = "against it" if self.against is None else f"for {against}"
         return (
             '<div class="bayleaf" style="font-family:sans-serif;line-height:1.7">'
-            f"<p><b>{escape(str(self.label))}</b> {self.probability:.4g} "
-            f"(log odds {self.log_odds(self.log_joint):+.3f}{against}; "
-            f"prior {self.log_odds(self.log_prior):+.3f})</p>"
-            f'<p style="white-space:pre-wrap">{body}</p></div>'
+            f"<p><b>{label}</b> {self.probability:.4g} "
+            f"(log odds {self.log_odds(self.log_joint):+.3f}{versus}; "
+            f"{self.start} {self.log_odds(self.log_prior):+.3f})</p>"
+            f'<p style="white-space:pre-wrap">{body}</p>'
+            f"<p>{_colored(f'for {self.label}', 1)} {_colored(other, -1, escaped=True)}</p>"
+            f"<table>{self._html_rows(most)}</table></div>"
         )
+
+    def _html_rows(self, most: int) -> str:
+        from html import escape  # not needed to answer
+
+        terms = self.terms()
+        rows = [(_named(term, count), odds) for term, count, odds in terms[:most]]
+        if len(terms) > most:
+            rows.append((f"({len(terms) - most} more)", sum(odds for _, _, odds in terms[most:])))
+        return "".join(f"<tr><td>{escape(term)}</td><td>{odds:+.3f}</td></tr>" for term, odds in rows)
 
     _repr_html_ = to_html
 
@@ -201,11 +227,25 @@ def runs(text: str, odds: list[float]) -> list[tuple[str, float]]:
     return runs
 
 
-def _colored(run: str, strength: float) -> str:
+FOR, AGAINST = "31,131,196", "213,94,0"
+"""Blue and orange: the first two colors of the plots, which color-blind people can tell apart."""
+
+
+def _colored(run: str, strength: float, escaped: bool = False) -> str:
     from html import escape  # not needed to answer
 
-    shown = escape(run)
+    shown = run if escaped else escape(run)
     if strength == 0:
         return shown
-    hue = 130 if strength > 0 else 0
-    return f'<span style="background:hsla({hue},70%,45%,{abs(strength) * 0.75:.3f})">{shown}</span>'
+    color = FOR if strength > 0 else AGAINST
+    return f'<span style="background:rgba({color},{abs(strength) * 0.75:.3f})">{shown}</span>'
+
+
+def _is_text(view: str) -> bool:
+    return view.rpartition(": ")[2] in ("words", "chars", "bytes")
+
+
+def _shown(term: str, view: str, several: bool) -> str:
+    if view.rpartition(": ")[2] == "chars":
+        term = term.replace(" ", "␣")
+    return f"{term} [{view}]" if several and _is_text(view) else term

@@ -14,14 +14,14 @@ from bayleaf import atomic, model_file, model_views, storage, tuning
 from bayleaf._core import NotLearned
 from bayleaf.answering import Compiled
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
-from bayleaf.columns import fingerprint, length_of
+from bayleaf.columns import check_no_missing, fingerprint, length_of
 from bayleaf.explanation import Explanation
 from bayleaf.labels import Labels, as_list
 from bayleaf.model_views import WHOLE, Views
 from bayleaf.posterior import log_evidence, log_posterior
 from bayleaf.streams import OneByOne
 from bayleaf.table.counts import NotCounted
-from bayleaf.text.views import View, words
+from bayleaf.text.views import TextView, View, words
 from bayleaf.tuning import Tuning
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.leave_one_out import Suspect
@@ -274,6 +274,8 @@ class Model(OneByOne):
         return _unpickled, (self.to_bytes(), model_views.normalizers_of(self.views), self.threads)
 
     def _input(self, X: Any, y: Any, grow: bool = True) -> tuple[list[Any], Classes]:
+        if self._one_column and isinstance(self.views[0][1], TextView):
+            check_no_missing(X)
         columns = model_views.read(self.views, X)
         numbers = self._labels.number(y, grow)
         documents = length_of(columns[0])

@@ -30,6 +30,9 @@ from bayleaf.tuning import FEW, Tuning, check_tuning, default_views
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.types import Floats, Label
 
+_ALL = object()
+"""In place of classes: there is one batch, of all rows."""
+
 KEPT = ("costs", "thresholds", "class_weight")
 """The settings that a file holds and a model does not know."""
 
@@ -45,20 +48,24 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
     | `unseen` | "ignore", "smooth" | how to score terms and categories not seen in training |
     | `costs` | None, {true: {answer: cost}}, matrix | answer what costs least, not what is most probable |
     | `thresholds` | None, mapping from class to probability | answer a class only if it reaches so much |
-    | `tuning` | "auto", "terms", "views", "temperature", None | how texts are weighed; None is the textbook |
+    | `tuning` | "auto", "terms", "views", "temperature", None | weighs the evidence; None: the textbook |
+    | `class_weight` | None, "balanced", mapping from class to weight | how much rows of a class count |
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
+    | `verbose` | True, False | tell on standard error which step the fit has come to |
 
-    `fit` weighs the evidence of texts by documents left out of the counts (`Model.tune`), so that the
-    probabilities can be trusted; fewer than 30 documents, or 4 a class, and tables, stay as counted.
-    `partial_fit` and `forget` count only; `retune` weighs anew. `alpha="auto"` predicts documents best that
-    are left out, view by view; with weights of terms or views it is 0.5.
+    `fit` weighs the evidence by rows left out of the counts (`Model.tune`), so that the probabilities can be
+    trusted; fewer than 30 rows, or 4 a class, stay as counted (with 30 or more, a warning says so).
+    `partial_fit` and `forget` count only; `retune` weighs anew, and `stale_` says when that is due.
+    `alpha="auto"` predicts rows best that are left out, view by view. With weights, the `alpha` of texts is
+    0.5 instead of the textbook's 1, for "auto" as well; any other number is taken as it is.
 
-    Without `views`, a sequence of strings is looked at as words and pairs of words, and as letters 3 to 5 as
-    well if they are short (fewer than 60 words on average) and there are 30 or more, each column of a table
-    by what is in it: categories and booleans as `category()`, strings as `category()` if at most half of them
-    are different and as words if not, numbers as `normal()`. One view is for all columns. `views_` shows all.
-    Missing values (None, NaN, NaT) are left out of the sum. `alpha`, `priors`, `unseen`, `costs` and
-    `thresholds` can be set at any time, without fitting again.
+    Without `views`, a sequence of strings is looked at as words and pairs of words, and by `fit` as letters 3
+    to 5 as well if they are short (fewer than 60 words on average) and there are 30 or more; each column of a
+    table by what is in it: categories (with the values they declare) and booleans as `category()`, strings as
+    `category()` if at most half of them are different and as texts if not, numbers as `normal()`. One view is
+    for all columns. `views_` shows all. Missing values (None, NaN, NaT) are left out of the sum; a row of
+    texts alone must have one to be learned. `alpha`, `priors`, `unseen`, `costs`, `thresholds` and `tuning`
+    can be set at any time without fitting again; what the weights were earned with warns, and keeps them.
 
     Attributes: `classes_`, `views_`, `model_` (the `Model` inside), and of tables and arrays `n_features_in_`
     and `feature_names_in_`.
@@ -114,7 +121,7 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         counted is each row once, or not at all if its weight is 0. Rows of the same name in `groups` are left
         out together.
         """
-        self._start(X, y, None, sample_weight)
+        self._start(X, y, _ALL, sample_weight)
         rows = self._rows(X, y, sample_weight, groups)
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
             self.views_ = as_given(self.model_.choose_alpha(rows.X, rows.y).views)
@@ -193,9 +200,10 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         for name in ("_names_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         rows = Rows.of(self._columns(X, reset=True), _checked_labels(y), sample_weight)
-        views = self._chosen_views(rows.X)
+        views = self._chosen_views(rows.X, self.tuning if classes is _ALL else None)
         settings: Any = {"alpha": 1.0 if self.alpha == "auto" else self.alpha, "unseen": self.unseen}
-        model = Model(views, classes=classes, threads=self.threads, priors=self.priors, **settings)
+        settings |= {"classes": None if classes is _ALL else classes, "threads": self.threads}
+        model = Model(views, priors=self.priors, **settings)
         model.learn(rows.X, rows.y)
         self.views_, self.model_, self._sizes_ = views, model, ClassSizes()
         self._weighed_with_ = {}
@@ -260,14 +268,14 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
     def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Rows:
         return Rows.of(*self._examples(X, y), sample_weight, groups)
 
-    def _chosen_views(self, X: Any) -> list[View] | dict[str, Any]:
+    def _chosen_views(self, X: Any, level: Tuning | None) -> list[View] | dict[str, Any]:
         views = self.views
         if isinstance(X, Mapping):
             if views is None or isinstance(views, View):
-                texts = partial(default_views, level=self.tuning)
+                texts = partial(default_views, level=level)
                 return views_for(views, list(X), list(X.values()), texts)
             return as_given(named_views(views))
-        return as_given(named_views(default_views(X, self.tuning) if views is None else views))
+        return as_given(named_views(default_views(X, level) if views is None else views))
 
     # Deciding
 
@@ -291,6 +299,11 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         """The logarithm of the posterior: the joint minus the evidence."""
         return self._ready().log_posterior(self._columns(X, reset=False))
 
+    def decision_function(self, X: Any) -> Floats:
+        """The log odds of the second class; of more than two classes, the log posterior of each."""
+        scores = self.predict_log_proba(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of P(row, class): the prior and the likelihood."""
         return self._ready().log_joint(self._columns(X, reset=False))
@@ -306,6 +319,10 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         if not self.__sklearn_is_fitted__() or not self.model_.n_documents:
             return [], []
         return self._ready()._posterior_of(self._columns(X, reset=False))
+
+    def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
+        """The terms of a view that speak most for a class, with their log odds against the others' mean."""
+        return self._ready().top_terms(label, n, view)
 
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one text or one row apart, for the most probable class or for `label`."""

@@ -177,7 +177,7 @@ def top_terms(model: Model, n: int, classes: Sequence[Label] | None = None) -> R
 
 
 def colored(explanation: Explanation, longest: int = 20_000) -> Text:
-    """The text, green where it speaks for the label and red where against it; of a long one the start."""
+    """The text, blue where it speaks for the label, orange where against it; of a long one the start."""
     from rich.text import Text
 
     from bayleaf.explanation import runs
@@ -187,8 +187,9 @@ def colored(explanation: Explanation, longest: int = 20_000) -> Text:
     unit = max(map(abs, odds), default=0.0) or 1.0
     for run, value in runs(explanation.text[:longest], odds[:longest]):
         strength = value / unit
-        depth = int(55 + 150 * abs(strength) ** 0.5)
-        color = f"rgb(0,{depth},0)" if strength > 0 else f"rgb({depth},0,0)"
+        depth = 0.25 + 0.75 * abs(strength) ** 0.5
+        red, green, blue = (31, 131, 196) if strength > 0 else (213, 94, 0)
+        color = f"rgb({int(depth * red)},{int(depth * green)},{int(depth * blue)})"
         shown.append(visible(run), None if abs(strength) < 0.02 else f"white on {color}")
     rest = len(explanation.text) - longest
     if rest > 0:
@@ -203,5 +204,6 @@ def reasons(explanation: Explanation, most: int = 12) -> Text:
     shown = Text()
     for number, line in enumerate(explanation.to_text(most).split("\n")):
         sign = line.rstrip()[-1:] if number else ""
-        shown.append(visible(line) + "\n", {"+": "green", "-": "red"}.get(sign, "bold" if not number else ""))
+        colors = {"+": "rgb(31,131,196)", "-": "rgb(213,94,0)"}
+        shown.append(visible(line) + "\n", colors.get(sign, "bold" if not number else ""))
     return shown

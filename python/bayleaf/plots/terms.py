@@ -76,7 +76,7 @@ def explanation(explained: Explanation, most: int = 12, ax: Axes | None = None) 
 
 
 def _rows(explained: Explanation, most: int) -> list[tuple[str, float]]:
-    rows = [("prior", explained.log_odds(explained.log_prior))]
+    rows = [(explained.start, explained.log_odds(explained.log_prior))]
     if explained.bias.any():
         rows.append(("(absent terms)", explained.log_odds(explained.bias)))
     terms = [(cut(term if n == 1 else f"{term} ×{n}"), odds) for term, n, odds in explained.terms()]

@@ -94,8 +94,10 @@ class TextView(View):
         return [term for term, _, _ in self.analyzer.parts(text)]
 
     def read(self, raw: Any, where: str) -> Any:
-        """Text in a form that the core can borrow; a missing one in a table is read as empty."""
-        documents = as_documents(raw) if where == "X" or not has_missing(raw) else filled(raw, where)
+        """Text in a form that the core can borrow; a missing one is read as empty: it is no evidence."""
+        documents = filled(raw, where) if has_missing(raw) else as_documents(raw)
+        if isinstance(documents, list) and has_missing(documents):
+            documents = filled(documents, where)
         return tuple(documents) if isinstance(documents, list) else documents  # a list could change meanwhile
 
     def tally(self) -> TextTally:
