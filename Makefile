@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
-FILES := python tests benchmarks $(wildcard docs/*.py)
+FILES := python tests benchmarks fuzz $(wildcard docs/*.py)
+SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs format lint types rust-check clean
+.PHONY: help demo test check bench docs format lint types rust-check fuzz fuzz-quick fuzz-core sanitize wheel clean
 
 help: ## Print this help.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -20,18 +21,24 @@ $(VENV)/installed: pyproject.toml
 
 $(VENV)/built: $(VENV)/installed $(SOURCES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[text,data,plots]"
+	touch $@ $(VENV)/ready
+
+# What running needs, without the tools of `make test`.
+$(VENV)/ready: $(SOURCES)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
 $(VENV)/engines: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group engines || echo "The engines could not be installed; their tests are skipped." >&2
 	touch $@
 
-demo: $(VENV)/built ## Train on the bundled messages, evaluate, explain one.
+demo: $(VENV)/ready ## Train on the bundled messages, evaluate, explain one.
 	$(BIN)/bayleaf demo
 
 test: check ## Everything that CI runs: environment, build, every check and test.
 
-check: lint types rust-check $(VENV)/built $(VENV)/engines ## The same as `make test`.
+check: lint types rust-check $(VENV)/built $(VENV)/engines fuzz-quick ## The same as `make test`.
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(VENV)/built ## Format and lint, Python and Rust, and the import contract.
@@ -64,6 +71,35 @@ format: $(VENV)/built ## Format Python and Rust.
 	$(BIN)/ruff format $(FILES)
 	$(BIN)/ruff check --fix $(FILES)
 	cargo fmt
+
+fuzz-quick: $(VENV)/built ## Some hundred inputs for each fuzz target in Python, the same each time.
+	$(BIN)/python fuzz/run.py --quick
+
+fuzz: $(VENV)/built fuzz-core ## Fuzz every target, guided by coverage, SECONDS=600 each; Atheris and libFuzzer.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
+	for target in model_file text mail corpus; do \
+		$(BIN)/python fuzz/run.py $$target --atheris -max_total_time=$(SECONDS) -timeout=30 -rss_limit_mb=4096 || exit 1; done
+	for target in analyze restore; do \
+		$(FUZZED)/$$target -max_total_time=$(SECONDS) -timeout=30 -rss_limit_mb=4096 fuzz/corpus/$$target || exit 1; done
+
+# The core with AddressSanitizer, debug assertions and counters of coverage: features of the compiler that are not stable.
+TARGET = $(shell rustc -vV | sed -n 's/host: //p')
+FUZZED = target/fuzz/$(TARGET)/release
+COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+	-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
+fuzz-core: ## Build the targets in Rust, and a Python with the core inside.
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS="$(COVERAGE) --cfg fuzzing -Zsanitizer=address" CARGO_TARGET_DIR=target/fuzz \
+		cargo build --release --manifest-path fuzz/core/Cargo.toml --target $(TARGET)
+
+LAWS := tests/test_laws.py tests/test_analysis.py tests/test_storage.py tests/test_leave_one_out.py tests/test_trust_files.py
+sanitize: $(VENV)/built fuzz-core ## The law tests on a core with AddressSanitizer and debug assertions.
+	ASAN_OPTIONS=detect_leaks=0 PYTHONPATH="$(CURDIR)/python:$(shell $(BIN)/python -c 'import site; print(site.getsitepackages()[0])')" \
+		$(FUZZED)/python pytest -q -p no:xdist -p no:cacheprovider $(LAWS)
+
+wheel: $(VENV)/installed ## Build the source archive and the wheel, and try both in bare environments.
+	rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --sdist --out dist
+	$(BIN)/python tests/bare_wheel.py dist
 
 clean: ## Remove the environment and everything built.
 	rm -rf $(VENV) target docs/_build

@@ -41,7 +41,7 @@ impl fmt::Display for TextError {
             ),
             Self::TooLong { document, bytes } => write!(
                 f,
-                "Document {document} has {bytes} bytes; a single document may have at most {MAX_BYTES}. Cut it in pieces."
+                "Document {document} has {bytes} bytes; one must stay a little below {MAX_BYTES}. Cut it in pieces."
             ),
         }
     }

@@ -3,6 +3,8 @@
 mod analyze;
 mod context;
 mod errors;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod lexicon;
 mod memory;
 mod python;
@@ -12,3 +14,6 @@ mod tally;
 mod tests;
 mod threads;
 mod tune;
+
+#[cfg(feature = "fuzzing")]
+pub use python::_core as module;

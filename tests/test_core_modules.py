@@ -11,7 +11,19 @@ PATH = re.compile(r"\bcrate((?:::\w+)+)")
 GROUP = re.compile(r"\bcrate((?:::\w+)*)::\{([^}]*)\}")
 
 # A folder may use those before it.
-ORDER = ["memory", "errors", "lexicon", "analyze", "context", "threads", "tally", "score", "tune", "python"]
+ORDER = [
+    "memory",
+    "errors",
+    "lexicon",
+    "analyze",
+    "context",
+    "threads",
+    "tally",
+    "score",
+    "tune",
+    "fuzzing",
+    "python",
+]
 
 
 def module_of(path: Path) -> str:

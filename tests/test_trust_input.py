@@ -170,10 +170,11 @@ except MemoryError as error:
 
 @pytest.mark.parametrize("threads", [1_000, 100_000, 10**9])
 def test_any_number_of_threads_can_be_asked_for(threads: int) -> None:
-    model = Model(threads=threads).learn(["a b", "c d"] * 20, ["x", "y"] * 20)
-    assert model.predict(["a", "c"] * 20).tolist() == ["x", "y"] * 20
-    model.tune(["a b", "c d"] * 20, ["x", "y"] * 20, "terms")
-    assert model.predict(["a"]) == ["x"]
+    texts, labels = [f"{'ac'[i % 2]} w{i} v{i % 7}" for i in range(40)], ["x", "y"] * 20
+    model = Model(threads=threads).learn(texts, labels)
+    assert model.predict(["a", "c"] * 20).tolist() == labels
+    expected = Model(threads=1).learn(texts, labels).tune(texts, labels, "terms").to_bytes()
+    assert model.tune(texts, labels, "terms").to_bytes() == expected
 
 
 def test_an_error_about_a_long_term_needs_no_deep_stack() -> None:
@@ -308,7 +309,8 @@ def test_the_best_terms_are_those_of_the_dense_definition() -> None:
         model = Model([view], threads=1).learn(texts, labels)
         names = model.counts().term_names
         scorer: Any = model._ready().scorers[0]
-        rows = scorer.weights.finite.rows(model.counts(), np.arange(len(names)))
+        counted, weights, _ = scorer._whole()
+        rows = weights.finite.rows(counted, np.arange(len(names)))
         for number, label in enumerate(model.classes):
             others = np.delete(rows, number, axis=1).mean(axis=1)
             odds = dict(zip(names, rows[:, number] - others, strict=True))

@@ -387,7 +387,7 @@ fn porter(words: Vec<String>) -> Vec<String> {
 }
 
 #[pymodule]
-mod _core {
+pub mod _core {
     #[pymodule_export]
     use super::living::PyAsking;
     #[pymodule_export]

@@ -63,7 +63,7 @@ def _check_pattern(pattern: str) -> None:
     except ValueError as error:
         raise ValueError(
             f"`tokenizer` cannot be the regular expression {pattern!r}: {error}\n"
-            "It runs in time linear in the text, so it knows no look-around and no back-references; "
+            "It never looks back, so it knows no look-around and no back-references; "
             "a function can use Python's `re`."
         ) from error
 

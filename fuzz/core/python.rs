@@ -1,0 +1,23 @@
+//! Python with the core inside, so that AddressSanitizer watches both: runs a module as `python -m` does.
+
+use pyo3::prelude::*;
+
+use _core::module as _core;
+
+fn main() -> PyResult<()> {
+    pyo3::append_to_inittab!(_core);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    Python::initialize();
+    Python::attach(|py| {
+        py.import("sys")?.setattr("argv", &arguments)?;
+        py.run(
+            c"
+import runpy, sys, _core
+sys.modules['bayleaf._core'] = _core
+runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)
+",
+            None,
+            None,
+        )
+    })
+}

@@ -1,0 +1,180 @@
+//! What a fuzzer calls (`make fuzz`): any bytes are a view and texts, or the arrays of a file. Built only for it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::analyze::located::parts;
+use crate::analyze::normalize::Normalizer;
+use crate::analyze::reader::{Analysis, Document, Reader};
+use crate::analyze::tokenizers::{self, Cut, Tokenizer};
+use crate::analyze::words::WordRules;
+use crate::context::Context;
+use crate::lexicon::Lexicon;
+use crate::lexicon::numbering::Frozen;
+use crate::tally::Tally;
+use crate::tally::export::{Arrays, Integers, Wanted, export};
+use crate::tally::restore::{Column, Stored};
+
+/// Compiled once: with every input that took 100 times as long as all the rest.
+static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let sources = [r"\b(?i:https?://|www\.)[^\s<>]*[^\s<>.,;]|\B#\w+", r"\w[\w']*|\d+", r"(\w+)\W"];
+    sources.iter().filter_map(|source| tokenizers::pattern(source).ok()).collect()
+});
+const ALL: Wanted = Wanted { documents: true, occurrences: true, shares: true };
+
+/// A view of any kind, as two bytes say.
+fn analysis(kind: u8, rules: u8) -> Option<Analysis> {
+    let flag = |bit: u8| rules >> bit & 1 == 1;
+    let (shortest, longest) = (1 + usize::from(flag(4)), 2 + usize::from(flag(5)));
+    let tokenizer = match kind % 8 {
+        0 => Tokenizer::Words,
+        1 => Tokenizer::Punctuation,
+        2 => Tokenizer::Whitespace,
+        3 => Tokenizer::Pattern(PATTERNS[1].clone()),
+        4 => Tokenizer::Pattern(PATTERNS[2].clone()),
+        5 | 6 => {
+            return Some(Analysis::Letters {
+                lower: flag(0),
+                within_words: kind % 8 == 5,
+                shortest,
+                longest,
+            });
+        }
+        _ => return Some(Analysis::Bytes { shortest, longest }),
+    };
+    let (min_length, max_length) = (usize::from(flag(2)) + 1, if flag(3) { 5 } else { usize::MAX });
+    let rules = WordRules {
+        lower: flag(0),
+        marks: flag(1),
+        min_length,
+        max_length,
+        max_bytes: if flag(6) { 7 } else { 256 },
+        bigrams: flag(7),
+    };
+    let keep = (kind & 8 > 0).then(|| PATTERNS[0].clone());
+    let sparse = if kind & 16 > 0 { 3 } else { 0 };
+    let longest = if kind & 32 > 0 { longest } else { 1 };
+    Some(Analysis::Words {
+        cut: Cut { rules, tokenizer, keep },
+        shortest: shortest.min(longest),
+        longest,
+        sparse,
+    })
+}
+
+/// The fast and the careful way find the same terms, and what was learned and forgotten leaves no trace.
+///
+/// # Panics
+///
+/// If they do not.
+pub fn analyze(data: &[u8]) {
+    let &[kind, rules, normalize, ref text @ ..] = data else { return };
+    let Some(analysis) = analysis(kind, rules) else { return };
+    let normalizer = Normalizer::new(["the", "a", ""], normalize & 1 == 1, None);
+    let words = matches!(analysis, Analysis::Words { .. });
+    let normalizer = (words && normalize & 2 == 2).then_some(&normalizer);
+    let documents: Vec<Document> =
+        text.split(|&byte| byte == 0).map(|bytes| Document { bytes, trusted: false }).collect();
+    let mut lexicon = Lexicon::default();
+    let mut reader = Reader::default();
+    let read = reader.read(&documents, &analysis, normalizer, &mut lexicon);
+    for (i, &document) in documents.iter().enumerate() {
+        let found = parts(document, &analysis, normalizer, &mut Frozen::new(&lexicon, false));
+        match (&read, found) {
+            (Ok(()), Ok(found)) => {
+                let mut careful: Vec<u32> = found.iter().map(|part| part.node).collect();
+                let mut fast = reader.terms(i).to_vec();
+                careful.sort_unstable();
+                fast.sort_unstable();
+                assert_eq!(fast, careful);
+                assert!(found.iter().all(|part| part.start <= part.end && part.end <= document.bytes.len()));
+            }
+            (Ok(()), Err(error)) => unreachable!("only the careful way refuses: {error}"),
+            (Err(_), _) => return,
+        }
+    }
+    forgotten(&analysis, normalizer, &documents);
+}
+
+fn forgotten(analysis: &Analysis, normalizer: Option<&Normalizer>, documents: &[Document]) {
+    let context = Context { analysis, normalizer, interrupted: &|| false };
+    let classes: Vec<u32> = (0..documents.len() as u32).map(|i| i % 3).collect();
+    let mut tally = Tally::default();
+    for threads in [1, 2] {
+        assert!(tally.add(&context, documents, &classes, threads).is_ok());
+    }
+    assert!(tally.subtract(&context, documents, &classes).is_ok());
+    let (once, _) = export(&mut tally, &[0, 1, 2], ALL);
+    let mut fresh = Tally::default();
+    assert!(fresh.add(&context, documents, &classes, 1).is_ok());
+    assert_eq!(once, export(&mut fresh, &[0, 1, 2], ALL).0);
+    let stored = stored(&once);
+    assert!(stored.lexicon(analysis.deepest()).is_ok());
+}
+
+fn stored(arrays: &Arrays) -> Stored<'_> {
+    Stored {
+        words: &arrays.words,
+        word_ends: Column::U64(&arrays.word_ends),
+        pairs: (&arrays.pairs[..]).into(),
+        terms: (&arrays.terms[..]).into(),
+        class_documents: Column::U64(&arrays.class_documents),
+        class_ends: Column::U64(&arrays.class_ends),
+        term: (&arrays.term[..]).into(),
+        documents: Column::U32(&arrays.documents),
+        occurrences: match &arrays.occurrences {
+            Integers::U16(all) => Column::U16(all),
+            Integers::U32(all) => Column::U32(all),
+            Integers::U64(all) => Column::U64(all),
+        },
+        shares_whole: Column::U32(&arrays.shares_whole),
+        shares_part: Column::U64(&arrays.shares_part),
+    }
+}
+
+/// Arrays that any tally could have written are those it writes again; all others are refused.
+///
+/// # Panics
+///
+/// If they are not.
+pub fn restore(data: &[u8]) {
+    let mut data = Bytes(data);
+    let arrays = Arrays {
+        words: data.bytes(),
+        word_ends: data.numbers(u64::from),
+        pairs: data.numbers(u32::from),
+        terms: data.numbers(u32::from),
+        class_documents: data.numbers(u64::from),
+        class_ends: data.numbers(u64::from),
+        term: data.numbers(u32::from),
+        documents: data.numbers(u32::from),
+        occurrences: Integers::U16(data.numbers(u16::from)),
+        shares_whole: data.numbers(u32::from),
+        shares_part: data.numbers(u64::from),
+    };
+    let stored = stored(&arrays);
+    let Ok(lexicon) = stored.lexicon(8) else { return };
+    let classes = stored.classes();
+    let order: Vec<u32> = (0..classes.len() as u32).collect();
+    let mut tally = Tally::restored(lexicon, Box::new(move || classes));
+    let (again, _) = export(&mut tally, &order, ALL);
+    assert_eq!(again.class_documents, arrays.class_documents);
+    assert_eq!(again.documents, arrays.documents);
+}
+
+/// Bytes that are lists, each with its length before it.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn bytes(&mut self) -> Vec<u8> {
+        let Some((&length, rest)) = self.0.split_first() else { return Vec::new() };
+        let (list, rest) = rest.split_at(rest.len().min(length.into()));
+        self.0 = rest;
+        list.to_vec()
+    }
+
+    fn numbers<T>(&mut self, number: impl Fn(u8) -> T) -> Vec<T> {
+        self.bytes().into_iter().map(number).collect()
+    }
+}
