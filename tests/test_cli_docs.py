@@ -44,7 +44,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         own = [line.partition("\t")[2] for line in lines if line.startswith(label)]
         for number, text in enumerate(own[:5]):
             (made / "mail" / label / f"{number}.txt").write_text(text)
-    noon = "spam\tSee you at noon\n"
+    (made / "mistakes.txt").write_text("See you at nine\n")
+    noon = "spam\tSee you at noon\nspam\tSee you at nine\n"
     done("train", "-q", "-", "-o", "spam.bayleaf", cwd=made, stdin="".join(lines) + noon)
     for day in ("monday", "tuesday", "part-0", "part-1"):
         done("train", "-q", "messages.tsv", "-o", f"{day}.bayleaf", "--plain", cwd=made)

@@ -112,7 +112,7 @@ def test_a_level_that_the_event_model_cannot_have_is_refused_before_reading(tmp_
     said = refused(
         2, "train", "absent.tsv", "-o", tmp_path / "m", "--event", "bernoulli", "--tuning", "terms"
     )
-    assert "needs views of text with the plain event" in said
+    assert "needs a view of text with the plain event" in said
 
 
 def test_few_documents_are_only_counted_unless_a_level_is_named(tmp_path: Path) -> None:
@@ -157,21 +157,25 @@ def test_documents_that_were_not_learned_cannot_renew_the_weights(tmp_path: Path
     assert model.read_bytes() == before
 
 
-def test_more_documents_than_are_kept_are_counted_and_not_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_more_documents_than_are_kept_a_sample_is_weighed_and_this_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from bayleaf.cli import weighing
 
-    monkeypatch.setattr(weighing, "MOST_BYTES", 1000)
+    monkeypatch.setattr(weighing, "MOST_BYTES", 20_000)
     model = bayleaf.Model([bayleaf.words()])
     column, labels = np.array([text for _, text in CORPUS]), np.array([label for label, _ in CORPUS])
     model.learn(column, labels)
-    for level, tuned in (("auto", False), ("views", True)):
+    for level, sampled in (("auto", True), ("views", False)):
         kept = weighing.kept_for(level)  # type: ignore[arg-type]
         assert kept is not None
         kept.add(column, labels)
+        kept.thin()
         remarks = Remarks()
         weighing.weigh(model, kept, level, remarks)  # type: ignore[arg-type]
-        assert (model.judgment is not None) == tuned
-        assert ("counted and not weighed" in "".join(remarks)) == (not tuned)
+        assert model.judgment is not None
+        assert ("earned on a sample of" in capsys.readouterr().err + "".join(remarks)) == sampled
+        assert (len(kept.labels) < len(CORPUS)) == sampled
 
 
 class Remarks(list[str]):
@@ -206,7 +210,7 @@ def test_training_says_what_the_input_was_taken_for_unless_it_is_to_be_quiet(cor
     )
     assert ran.stderr == "Reading messages.tsv as tsv: text in 'text', label in 'label'.\n"
     model = bayleaf.Model.load(corpus.parent / "m")
-    terms = sum(model.counts(view).n_terms for view in range(2))
+    terms = model.counts().n_terms
     assert ran.stdout.startswith(f"m: 956 documents, 2 classes, {terms:,} terms, ")
     quiet = subprocess.run(
         [*command, "-q"], cwd=corpus.parent, env=ENVIRONMENT, capture_output=True, check=True

@@ -63,7 +63,7 @@ def test_what_a_view_cannot_take_is_named_with_its_column_and_row(
     [
         (lambda: normal(smoothing=-1), "`smoothing` must be a finite number >= 0, got -1"),
         (lambda: kernel("wide"), "`bandwidth` must be a number > 0, 'scott'"),  # type: ignore[arg-type]
-        (lambda: bins(0), "`number` of bins must be a whole number >= 1, got 0"),
+        (lambda: bins(0), "`number` of bins must be a whole number from 1 to 100000, got 0"),
         (lambda: bins(by="size"), "`by` must be 'quantiles' or 'entropy'"),  # type: ignore[arg-type]
         (lambda: category(alpha=-1), "`alpha` is a pseudo-count"),
         (lambda: category(values=["a", "a"]), "`values` must be different strings"),

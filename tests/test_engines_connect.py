@@ -1,4 +1,4 @@
-"""Spark Connect: the same bytes as classic Spark and as one process."""
+"""Spark Connect: the same bytes as classic Spark and as one process (law L12)."""
 
 from __future__ import annotations
 

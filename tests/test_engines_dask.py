@@ -1,4 +1,4 @@
-"""Dask: the bytes of one process, on threads and on a local cluster whose worker is killed."""
+"""Dask: the bytes of one process, on threads and on a local cluster whose worker is killed (law L12)."""
 
 from __future__ import annotations
 

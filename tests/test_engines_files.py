@@ -1,4 +1,5 @@
-"""A corpus divided among tasks: together they read each document once, whatever the format and the number."""
+"""A corpus divided among tasks: together they read each document once, whatever the format
+and the number (law L12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ray: the bytes of one process, on a local cluster whose worker is killed."""
+"""Ray: the bytes of one process, on a local cluster whose worker is killed (law L12)."""
 
 from __future__ import annotations
 

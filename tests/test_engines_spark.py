@@ -1,4 +1,4 @@
-"""Spark: one SHA-256, that of one process, whatever happens to the tasks."""
+"""Spark: one SHA-256, that of one process, whatever happens to the tasks (law L12)."""
 
 from __future__ import annotations
 

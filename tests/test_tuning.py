@@ -258,7 +258,7 @@ def test_partial_fit_counts_only_and_retune_weighs() -> None:
     texts, labels = messages()
     model = NaiveBayes().partial_fit(texts[:200], labels[:200]).partial_fit(texts[200:], labels[200:])
     assert model.model_.judgment is None
-    whole = NaiveBayes().fit(texts, labels)
+    whole = NaiveBayes(words(2)).fit(texts, labels)  # whatever the batches, words and pairs
     model.retune(texts, labels)
     np.testing.assert_array_equal(model.predict_proba(texts), whole.predict_proba(texts))
 

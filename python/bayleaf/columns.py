@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -219,10 +220,19 @@ def _one_dimensional(array: NDArray[Any], where: str) -> NDArray[Any]:
 def fingerprint(columns: Sequence[Any], labels: Iterable[Any]) -> int:
     """A number for labeled rows, the sum of one for each, so that what is added and taken back leaves 0.
 
-    Strings hash differently in each process: it tells whether something has changed, and says nothing else.
+    The same in every process, so that a file can keep it.
     """
     values = [_hashable(column) for column in columns]
-    return sum(map(hash, zip(labels, *values, strict=True)))
+    return sum(map(_digest, zip(labels, *values, strict=True)))
+
+
+def _digest(row: Iterable[Any]) -> int:
+    found = blake2b(digest_size=8)
+    for value in row:
+        text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+        part = text if isinstance(text, bytes) else repr(text).encode()
+        found.update(len(part).to_bytes(8, "little") + part)
+    return int.from_bytes(found.digest(), "little")
 
 
 def _hashable(column: Any) -> list[Any]:

@@ -241,7 +241,7 @@ class Model(OneByOne):
         with both(self._turn, other._turn), self._labels_kept_or_undone():
             self._turn.changes += 1
             self._merge(self._copied() if other is self else other)
-            self._drift += 1
+            self.drift += 1
         return self
 
     def _merge(self, source: Model) -> None:
@@ -404,7 +404,8 @@ class Model(OneByOne):
 
     @judgment.setter
     def judgment(self, judgment: Judgment | None) -> None:
-        self._judgment, self._judged, self._drift = judgment, self._weighable(), 0
+        self._judgment, self._judged = judgment, self._weighable()
+        self.drift = 0 if judgment is None else judgment.drift
         self._compiled = None
 
     def weigh(self, weighed: bool) -> Self:
@@ -419,12 +420,12 @@ class Model(OneByOne):
     def _changed(self, columns: list[Any], numbers: Classes, sign: int) -> None:
         """Note what is learned or forgotten after tuning; what is taken back exactly leaves no trace."""
         if self._judgment is not None:
-            self._drift += sign * fingerprint(columns, [self._labels.names[n] for n in numbers.tolist()])
+            self.drift += sign * fingerprint(columns, [self._labels.names[n] for n in numbers.tolist()])
 
     @property
     def stale(self) -> bool:
         """Whether documents were learned or forgotten since the model was tuned; `retune` mends it."""
-        return self.judgment is not None and (self.judgment.stale or self._drift != 0)
+        return self.judgment is not None and self.drift != 0
 
     @property
     def worth_tuning(self) -> bool:

@@ -30,7 +30,7 @@ def settings_of(model: Model) -> dict[str, Any]:
         "priors": priors,
         "unseen": model.unseen,
         **({"notes": model.notes} if model.notes else {}),
-        **({} if model.judgment is None else {"judgement": model.judgment.to_dict(model.stale)}),
+        **({} if model.judgment is None else {"judgement": model.judgment.to_dict(model.drift)}),
     }  # fmt: skip
 
 

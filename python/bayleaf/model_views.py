@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.columns import as_list, as_values, is_missing, is_numeric, is_text, length_of
+from bayleaf.columns import as_list, as_values, is_missing, is_numeric, length_of
 from bayleaf.table.views import Bins, Category, CountsView, Flag, Kernel, Normal, category, counts, normal
 from bayleaf.text.views import Bytes, Chars, TextView, View, Words, bytes_, chars, words
 from bayleaf.types import Priors
@@ -204,8 +204,6 @@ def views_for(
     if isinstance(views, CountsView) and not views.columns:
         return {"counts": counts(*names, alpha=views.alpha)}
     if views is None:
-        if len(names) == 1 and is_text(columns[0]):
-            return {names[0]: _one_or_more(texts(columns[0]))}
         found = {name: view_for(column, name) for name, column in zip(names, columns, strict=True)}
         both = zip(found.items(), columns, strict=True)
         return {

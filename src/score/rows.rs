@@ -158,7 +158,7 @@ impl Rows {
     fn write(&mut self, counts: &Counted, node: usize) -> bool {
         let row = counts.index.row(node);
         if !counts.index.is_live(node) {
-            if counts.index.is_direct() {
+            if row.start < row.end {
                 self.parts[row.start] = DEAD;
             }
             return false;

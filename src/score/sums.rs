@@ -83,7 +83,7 @@ impl Sums {
         let mut known = 0;
         for (i, &node) in terms.iter().enumerate() {
             look_ahead(rows, index, terms, i);
-            let Some(row) = live(index, node) else {
+            let Some(row) = live(index, node).filter(|row| !rows.parts[row.start].is_nan()) else {
                 self.unknown += 1;
                 continue;
             };

@@ -123,7 +123,7 @@ def relabel_command(
 
     \b
     Examples:
-      bayleaf relabel spam.bayleaf --from spam --to ham wrong.tsv
+      bayleaf relabel spam.bayleaf --from spam --to ham mistakes.txt
       printf 'See you at noon\\n' | bayleaf relabel spam.bayleaf --from spam --to ham -
     """
     from bayleaf.cli.models import check_known, documents, opened

@@ -75,8 +75,8 @@ class Judgment:
     sizes: Mapping[Label, float] | None = None
     """How many documents each class had by their weights, if they had different ones."""
 
-    stale: bool = False
-    """Whether, when it was saved, documents had been learned or forgotten since."""
+    drift: int = 0
+    """The fingerprint of what had been learned and forgotten since, when it was saved; 0 of nothing."""
 
     @property
     def shares(self) -> Mapping[Label, float]:
@@ -104,7 +104,7 @@ class Judgment:
                 each[WEIGHTS] = weights
         return arrays
 
-    def to_dict(self, stale: bool = False) -> dict[str, Any]:
+    def to_dict(self, drift: int = 0) -> dict[str, Any]:
         """Everything but the weights of terms, ready for JSON; what has not changed says nothing of it."""
         return {
             "level": self.level,
@@ -114,7 +114,7 @@ class Judgment:
             "temperature": self.temperature,
             "penalty": None if np.isinf(self.penalty) else self.penalty,
             "loss": None if np.isnan(self.loss) else self.loss,
-            **({"stale": True} if stale else {}),
+            **({"drift": drift} if drift else {}),
             **({} if self.sizes is None else {"sizes": list(map(list, self.sizes.items()))}),
         }
 
@@ -144,7 +144,7 @@ class Judgment:
             float("inf") if penalty is None else _within(penalty, 0, "penalty"),
             float("nan") if loss is None else _within(loss, -LARGEST, "loss"),
             _sizes(settings.get("sizes")),
-            settings.get("stale", False) is True,
+            int(settings.get("drift", 0)),
         )
 
 
