@@ -160,6 +160,6 @@ FRAMES = {
 @pytest.mark.parametrize("kind", sorted(FRAMES))
 def test_strings_that_repeat_are_categories_whatever_their_type(kind: str) -> None:
     model = NaiveBayes().fit(FRAMES[kind](), ["a", "b"] * 3)
-    declared = ("x", "y") if kind == "pandas' categories" else None
+    declared = ("x", "y") if kind == "pandas' categories" else ()
     assert model.views_ == {"q": category(values=declared)}
     assert model.predict(FRAMES[kind]()).tolist() == ["a", "b"] * 3
