@@ -84,7 +84,7 @@ def test_views_are_chosen_by_what_is_in_a_column() -> None:
     frame = MAIL.assign(kind=pd.Categorical(list("uvwxyz")), count=range(6), code=["a", "b"] * 3)
     model = NaiveBayes().fit(frame, LABELS)
     assert model.views_ == {
-        "subject": words(ngrams=2),
+        "subject": [words(ngrams=2), chars(3, 5)],
         "sender": category(),
         "hour": normal(),
         "urgent": category(),
@@ -92,7 +92,8 @@ def test_views_are_chosen_by_what_is_in_a_column() -> None:
         "count": normal(),
         "code": category(),
     }
-    assert NaiveBayes().fit(TEXTS, LABELS).views_ == [words(ngrams=2)]
+    assert NaiveBayes().fit(TEXTS, LABELS).views_ == [words(ngrams=2), chars(3, 5)]
+    assert NaiveBayes(tuning=None).fit(TEXTS, LABELS).views_ == [words(ngrams=2)]
     assert NaiveBayes().fit(np.ones((6, 2)), LABELS).views_ == {"x0": normal(), "x1": normal()}
     assert NaiveBayes().fit([["a", 1], ["a", 2], ["b", 3], ["b", None]], [0, 1, 0, 1]).views_ == {
         "x0": category(),
@@ -206,9 +207,10 @@ def test_weights_that_cannot_be_are_refused(weights: list[float], message: str) 
 
 
 def test_priors_and_smoothing_change_without_fitting_again() -> None:
-    model = NaiveBayes().fit(TEXTS, LABELS)
-    model.set_params(priors={"ham": 0.9, "spam": 0.1}, alpha=0.1, unseen="smooth")
-    fresh = NaiveBayes(priors={"ham": 0.9, "spam": 0.1}, alpha=0.1, unseen="smooth").fit(TEXTS, LABELS)
+    model = NaiveBayes(tuning=None).fit(TEXTS, LABELS)
+    settings: Any = {"priors": {"ham": 0.9, "spam": 0.1}, "alpha": 0.1, "unseen": "smooth"}
+    model.set_params(**settings)
+    fresh = NaiveBayes(tuning=None, **settings).fit(TEXTS, LABELS)
     assert np.array_equal(model.predict_log_proba(["money new"]), fresh.predict_log_proba(["money new"]))
     with pytest.raises(ValueError, match="priors miss the classes"):
         model.set_params(priors={"ham": 1.0}).predict(["money"])
@@ -223,7 +225,7 @@ def test_joint_evidence_and_posterior_belong_together() -> None:
 
 
 def test_an_answer_may_be_unsure() -> None:
-    model = NaiveBayes().fit(["a b", "c d", "a a"], ["x", "y", "x"])
+    model = NaiveBayes(tuning=None).fit(["a b", "c d", "a a"], ["x", "y", "x"])
     surest = model.predict_proba(["a", "d", "q"]).max(axis=1)
     assert surest[0] > 0.7 > surest[1]
     assert model.predict(["a", "d", "q"], unsure=0.7).tolist() == ["x", None, None]
@@ -233,7 +235,7 @@ def test_an_answer_may_be_unsure() -> None:
 
 
 def test_costs_and_thresholds_decide() -> None:
-    model = NaiveBayes().fit(["a b", "c d", "a a"], ["x", "y", "x"])
+    model = NaiveBayes(tuning=None).fit(["a b", "c d", "a a"], ["x", "y", "x"])
     assert model.predict(["q"]).tolist() == ["x"]
     assert model.set_params(costs={"y": {"x": 2.1}}).predict(["q"]).tolist() == ["y"]
     assert model.set_params(costs={"y": {"x": 1.9}}).predict(["q"]).tolist() == ["x"]

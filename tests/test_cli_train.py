@@ -115,10 +115,9 @@ def test_a_level_that_the_event_model_cannot_have_is_refused_before_reading(tmp_
     assert "needs a view of text with the plain event" in said
 
 
-def test_few_documents_are_only_counted_unless_a_level_is_named(tmp_path: Path) -> None:
+def test_few_documents_are_weighed_as_well(tmp_path: Path) -> None:
     corpus, out = write_tsv(tmp_path / "few.tsv", CORPUS[:20]), tmp_path / "m"
-    assert json.loads(done("train", "-q", corpus, "-o", out, "--json"))["tuning"] is None
-    assert out.read_bytes() == learned([bayleaf.words(ngrams=2)], CORPUS[:20])
+    assert json.loads(done("train", "-q", corpus, "-o", out, "--json"))["tuning"]["level"] == "views"
     said = json.loads(done("train", "-q", corpus, "-o", out, "--json", "--tuning", "views"))["tuning"]
     assert said["level"] == "views"
 

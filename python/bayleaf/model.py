@@ -429,7 +429,7 @@ class Model(OneByOne):
 
     @property
     def worth_tuning(self) -> bool:
-        """Whether there are documents enough to tune unasked: 30, and four of each class on average."""
+        """Whether to tune unasked: texts always, tables of 30 rows, and four of each class on average."""
         return tuning.worth_tuning(self)
 
     def tune(

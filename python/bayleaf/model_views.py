@@ -146,9 +146,9 @@ SHORT = 60
 WORD = re.compile(r"\w+")
 
 
-def text_views(texts: Any, fewest: int | None) -> list[View]:
-    """How texts are looked at; from `fewest` on, short ones (judged by 2,000 of them) as letters as well."""
-    if fewest is None or len(texts) < fewest:
+def text_views(texts: Any, letters: bool) -> list[View]:
+    """How texts are looked at; with `letters`, short ones (judged by 2,000 of them) as letters as well."""
+    if not letters:
         return [TEXT]
     step = -(-len(texts) // 2000)
     some = as_list(texts[::step] if isinstance(texts, list | tuple) else texts, "X")

@@ -54,13 +54,13 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
     | `verbose` | True, False | tell on standard error which step the fit has come to |
 
     `fit` weighs the evidence by rows left out of the counts (`Model.tune`), so that the probabilities can be
-    trusted; fewer than 30 rows, or 4 a class, stay as counted (with 30 or more, a warning says so).
+    trusted; tables of fewer than 30 rows, or 4 a class, stay as counted (from 30 on, a warning says so).
     `partial_fit` and `forget` count only; `retune` weighs anew, and `stale_` says when that is due.
     `alpha="auto"` predicts rows best that are left out, view by view. With weights, the `alpha` of texts is
     0.5 instead of the textbook's 1, for "auto" as well; any other number is taken as it is.
 
     Without `views`, a sequence of strings is looked at as words and pairs of words, and by `fit` as letters 3
-    to 5 as well if they are short (fewer than 60 words on average) and there are 30 or more; each column of a
+    to 5 as well if they are short (fewer than 60 words on average); each column of a
     table by what is in it: categories (with the values they declare) and booleans as `category()`, strings as
     `category()` if at most half of them are different and as texts if not, numbers as `normal()`. One view is
     for all columns. `views_` shows all. Missing values (None, NaN, NaT) are left out of the sum; a row of

@@ -187,8 +187,8 @@ impl Part {
         left: Left,
     ) -> Result<(), TuneError> {
         let start = self.term.len();
-        let scale = self.push_values(logs, document);
-        let length = self.term.len() - start;
+        let gone = |term| logs.is_gone(term, label, left);
+        let (scale, length) = self.push_values(logs, document, gone);
         for at in start..self.term.len() {
             let (term, x) = (self.term[at], f64::from(self.values[at]) * scale);
             let row = &logs.view.counts[term as usize * logs.classes..][..logs.classes];
@@ -207,21 +207,23 @@ impl Part {
         Ok(())
     }
 
-    /// The terms of a document and their values; returns by what to scale these.
-    fn push_values(&mut self, logs: &Logs, document: usize) -> f64 {
+    /// The terms of a document that are not gone and their values; returns by what to scale these, and how many
+    /// there were.
+    fn push_values(&mut self, logs: &Logs, document: usize, gone: impl Fn(u32) -> bool) -> (f64, usize) {
         let Counted { rows, place, .. } = logs.view;
         let range = rows.range(document);
-        let mut squares = 0.0;
+        let (mut squares, mut length) = (0.0, 0);
         for (&term, &times) in rows.terms[range.clone()].iter().zip(&rows.times[range]) {
             let term = place[term as usize];
-            if term != NONE {
+            length += usize::from(term != NONE);
+            if term != NONE && !gone(term) {
                 let value = damped(times);
                 squares += value * value;
                 self.term.push(term);
                 self.values.push(value as f32);
             }
         }
-        1.0 / f64::sqrt(squares)
+        (1.0 / f64::sqrt(squares), length)
     }
 
     fn write(&mut self, at: usize, x: f64, table: &[f32], classes: usize, label: u32, changes: Changes) {

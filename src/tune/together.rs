@@ -36,6 +36,19 @@ impl<'a> Logs<'a> {
         Self { view, classes, first, own, totals, smoothing }
     }
 
+    /// Whether only what is left out holds the term, which is unknown without.
+    pub(crate) fn is_gone(&self, term: u32, label: u32, left: Left) -> bool {
+        let row = &self.view.counts[term as usize * self.classes..][..self.classes];
+        match left {
+            Left::Nothing => false,
+            Left::Itself => (0..).zip(row).all(|(class, &count)| count == u32::from(class == label)),
+            Left::Group(group) => group.holders.get(&term).is_some_and(|holders| {
+                let held = |class| holders.iter().find(|(known, _)| *known == class).map_or(0, |&(_, n)| n);
+                (0..).zip(row).all(|(class, &count)| count == held(class))
+            }),
+        }
+    }
+
     pub(crate) fn own(&self, count: u32) -> f64 {
         self.own.get(count as usize).copied().unwrap_or_else(|| own_difference(count, self.view.alpha))
     }

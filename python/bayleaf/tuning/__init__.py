@@ -30,9 +30,9 @@ TUNINGS = ["temperature", "views", "terms", "auto"]
 ALPHAS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.01)
 
 FEW = 30
-"""Of fewer texts, weights are not fitted by themselves: most terms are in one of them only."""
+"""Of fewer rows, tables stay as they are counted."""
 FEW_OF_A_CLASS = 4
-"""Nor with fewer of each class, on average: a class of one document is empty when that is left out."""
+"""Nor with fewer of each class, on average: a class of one row is empty when that is left out."""
 
 MOST_CELLS = 10_000_000
 """A temperature is found by so many scores, documents times classes."""
@@ -40,7 +40,7 @@ MOST_CELLS = 10_000_000
 
 def default_views(texts: Any, level: Tuning | None) -> list[View]:
     """The views of texts if none are given; with weights, which set right what they repeat, letters too."""
-    return model_views.text_views(texts, FEW if level in ("auto", "views", "terms") else None)
+    return model_views.text_views(texts, letters=level in ("auto", "views", "terms"))
 
 
 def check_tuning(name: str, level: Any) -> None:
@@ -88,8 +88,9 @@ def _check_documents(model: Model, labels: Classes, weights: Any, groups: Any) -
 
 
 def worth_tuning(model: Model) -> bool:
-    """Whether there are documents enough to tune unasked: 30, and four of each class on average."""
-    return model.n_documents >= max(FEW, FEW_OF_A_CLASS * len(model.classes))
+    """Whether to tune unasked: texts always, tables of 30 rows, and four of each class on average."""
+    texts = all(is_plain(view) for _, view in model.views)
+    return texts or model.n_documents >= max(FEW, FEW_OF_A_CLASS * len(model.classes))
 
 
 def check_level(model: Model, level: Tuning | None) -> None:

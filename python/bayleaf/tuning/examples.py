@@ -15,10 +15,13 @@ from bayleaf.text.counts import TextTally
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import MIN_DOCUMENTS
 from bayleaf.tuning.leave_one_out import log_likelihood
+from bayleaf.tuning.shared_weights import STEPS, Prior, center, step_of
 from bayleaf.types import Classes, Floats, Unseen
 from bayleaf.view import Tally, View
 
 NONE = np.uint32(0xFFFFFFFF)
+OF_WHOLES = 0.5
+"""The weight of a view without terms, before any document has said something."""
 FARTHEST = 1e4
 """Log odds of one view beyond this say no more than that a class is impossible."""
 
@@ -87,10 +90,17 @@ class Looked:
     group: NDArray[np.uint8]
     groups: int
     alpha: float
+    least: int = MIN_DOCUMENTS
+    scale: float = 1.0
+    """By how much more weight its terms have than words, before any document has said something."""
+
+    def steps(self, left_out: int) -> NDArray[np.intp]:
+        """The step of each term by the documents that hold it, of which so many are left out."""
+        return self.group.astype(np.intp) * STEPS + step_of(self.counts.sum(axis=1) - left_out)
 
     def counted(self, examples: Examples) -> Looked:
         """The view as if only these documents had been learned."""
-        held = (self.place != NONE) & (self.rows.holders(examples.documents) >= MIN_DOCUMENTS)
+        held = (self.place != NONE) & (self.rows.holders(examples.documents) >= self.least)
         place = _numbered(held)
         counts = self.rows.counts(examples.documents, examples.y, examples.classes, place, int(held.sum()))
         return replace(self, place=place, counts=counts, group=self.group[self.place[held]])
@@ -165,17 +175,24 @@ class Evidence:
         return Evidence(texts, [view.counted(examples) for view in self.wholes])
 
     @property
-    def kinds(self) -> int:
-        """How many kinds of evidence there are: lengths of n-grams, and views without."""
-        return sum(view.groups for view in self.texts) + len(self.wholes)
+    def steps(self) -> int:
+        """How many weights are shared: those of the steps of lengths of n-grams, and of views without."""
+        return STEPS * sum(view.groups for view in self.texts) + len(self.wholes)
 
-    def kind_of(self) -> NDArray[np.uint8]:
-        """The kind of each term, and of each view without."""
-        starts = np.cumsum([0, *(view.groups for view in self.texts)])
+    def step_of(self, left_out: int) -> NDArray[np.uint8]:
+        """The step of each term, so many documents that hold it left out, and of each view without."""
+        starts = np.cumsum([0, *(STEPS * view.groups for view in self.texts)])
         both = zip(self.texts, starts, strict=False)
-        each = [view.group + np.uint8(start) for view, start in both]
-        last = np.arange(starts[-1], self.kinds, dtype=np.uint8)
-        return np.concatenate([*each, last]).astype(np.uint8)
+        each = [view.steps(left_out) + start for view, start in both]
+        return np.concatenate([*each, np.arange(starts[-1], self.steps)]).astype(np.uint8)
+
+    def priors(self, counts: Floats) -> tuple[NDArray[Any], Floats]:
+        """The kind of each step, and the weight it has before any document has said something."""
+        scales = np.array([view.scale for view in self.texts for _ in range(view.groups)])
+        kinds = len(scales) + np.arange(len(self.wholes))
+        kind = np.concatenate([np.repeat(np.arange(len(scales)), STEPS), kinds])
+        steps = np.outer(scales, center(float(counts.sum()), Prior())).ravel()
+        return kind, np.concatenate([steps, np.full(len(self.wholes), OF_WHOLES)])
 
     def of_wholes(self, examples: Examples, leave_out: bool) -> Floats:
         """Documents x views x classes: what the views without terms say, the best class at 0."""
@@ -200,11 +217,11 @@ class Evidence:
         )  # fmt: skip
         return Features(core, wholes)
 
-    def kind_scores(self, features: Features) -> Floats:
-        """Documents x kinds x classes: the scores if everything had the weight 1."""
+    def step_scores(self, features: Features) -> Floats:
+        """Documents x steps x classes: the scores if everything had the weight 1."""
         if features.core is None:
             return features.wholes
-        return features.core.group_scores(self.kind_of(), self.kinds)
+        return features.core.group_scores(self.step_of(1), self.steps)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ DROPPED = np.float32(-(2**19))
 """In place of the weight of a term that only copies of one document hold, or documents of one group."""
 
 MIN_DOCUMENTS = 2
-"""Terms of fewer documents are left out: without its document such a term is unknown, so it earns nothing."""
+"""Terms of fewer documents are left out, unless there are few documents: they would be most of the terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,12 @@ class ViewJudgment:
     groups: tuple[float, ...]
     weights: Weights | None = None
     """One weight for each node of the tally; NaN where a term has none of its own, `DROPPED` if not used."""
+    least: int = MIN_DOCUMENTS
+    """Terms of fewer documents say nothing."""
+
+    def to_list(self) -> list[Any]:
+        """Everything but the weights of terms, ready for JSON."""
+        return [self.alpha, list(self.groups), *([] if self.least == MIN_DOCUMENTS else [self.least])]
 
     def used(self, nodes: NDArray[Any]) -> NDArray[np.bool_]:
         """Which terms are used; new ones are."""
@@ -110,7 +116,7 @@ class Judgment:
             "level": self.level,
             "documents": list(map(list, self.documents.items())),
             "bias": list(map(list, self.bias.items())),
-            "views": [[view.alpha, list(view.groups)] for view in self.views],
+            "views": [view.to_list() for view in self.views],
             "temperature": self.temperature,
             "penalty": None if np.isinf(self.penalty) else self.penalty,
             "loss": None if np.isnan(self.loss) else self.loss,
@@ -127,8 +133,8 @@ class Judgment:
         if given and len(given) != len(weights):
             raise ValueError("there are not as many judgments as views")
         views = [
-            ViewJudgment(_within(alpha, 0, "alpha"), _groups(groups), own)
-            for (alpha, groups), own in zip(given, weights, strict=False)
+            ViewJudgment(_within(alpha, 0, "alpha"), _groups(groups), own, *map(_whole, least))
+            for (alpha, groups, *least), own in zip(given, weights, strict=False)
         ]
         documents = {label: _whole(n) for label, n in settings["documents"]}
         bias = {label: _within(each, -LARGEST, "bias") for label, each in settings["bias"]}

@@ -11,7 +11,7 @@ from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.scorers import Asked, LivingScorer, best_rows
 from bayleaf.text.views import TextView, Words
 from bayleaf.tuning.examples import Looked
-from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, ViewJudgment
+from bayleaf.tuning.judgment import DROPPED, ViewJudgment
 from bayleaf.types import Classes, Floats
 from bayleaf.view import Piece
 
@@ -31,21 +31,25 @@ def lengths_of(counts: ClassCounts) -> NDArray[np.uint8]:
     return found
 
 
-def kept_terms(counts: ClassCounts) -> NDArray[np.intp]:
+def kept_terms(counts: ClassCounts, least: int) -> NDArray[np.intp]:
     """The terms that can have a weight, the frequent first, so that they share the processor's cache."""
     holders = counts.by_term(counts.documents)
-    kept = np.flatnonzero(holders >= MIN_DOCUMENTS)
+    kept = np.flatnonzero(holders >= least)
     return kept[np.argsort(-holders[kept], kind="stable")]
 
 
-def look(tally: TextTally, counts: ClassCounts, column: Any, alpha: float, threads: int) -> Looked:
+def look(
+    tally: TextTally, counts: ClassCounts, column: Any, alpha: float, least: int, scale: float, threads: int
+) -> Looked:
     """Read documents once, as rows of the terms that can have a weight."""
-    kept = kept_terms(counts)
+    kept = kept_terms(counts, least)
     lengths = lengths_of(counts)
     groups = int(lengths.max(initial=0)) + 1
     rows = tally.rows(column, counts.nodes[kept], threads)
     cells = counts.rows(kept, counts.documents).astype(np.uint32)
-    return Looked(rows, np.arange(len(kept), dtype=np.uint32), cells, lengths[kept], groups, alpha)
+    return Looked(
+        rows, np.arange(len(kept), dtype=np.uint32), cells, lengths[kept], groups, alpha, least, scale
+    )
 
 
 class TunedScorer(LivingScorer):
@@ -56,7 +60,7 @@ class TunedScorer(LivingScorer):
 
     def __init__(self, tally: TextTally, order: Classes, view: TextView, judgment: ViewJudgment) -> None:
         asked = Asked("earned", "count", judgment.alpha, "ignore", view.selection)
-        least = max(MIN_DOCUMENTS, view.selection.bounds[0])
+        least = max(judgment.least, view.selection.bounds[0])
         own: dict[str, Any] = {"weights": judgment.weights, "groups": list(judgment.groups), "least": least}
         if judgment.weights is not None:
             own["unused"] = np.flatnonzero(judgment.weights == DROPPED)
@@ -87,7 +91,7 @@ class TunedScorer(LivingScorer):
 
 def earned_rows(counts: ClassCounts, judgment: ViewJudgment) -> tuple[NDArray[np.intp], Floats]:
     """The terms that have a weight, and the row of each: a table of terms and classes."""
-    kept = kept_terms(counts)
+    kept = kept_terms(counts, judgment.least)
     kept = kept[judgment.used(counts.nodes[kept])]
     earned = judgment.of_terms(counts.nodes[kept], lengths_of(counts)[kept])
     documents = counts.rows(kept, counts.documents)

@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import _core
-from bayleaf.posterior import softmax
-from bayleaf.tuning.examples import NONE, Evidence, Examples
+from bayleaf.tuning.examples import NONE, Evidence, Examples, Features
 from bayleaf.tuning.lbfgs import minimize
+from bayleaf.tuning.shared_weights import LeftOut, Prior, fit_shared, unknown_classes
 from bayleaf.types import Floats
 
 Progress = Callable[[str], None]
+
+MOST_SCORES = 20_000_000
+"""Weights that terms share are found by so many scores, documents times steps times classes."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Plan:
     tolerance: float = 1e-4
     iterations: int = 40
     seed: int = 0
-    terms_from: int = 200
+    gain: float = 2.0
+    even: float = 10.0
     terms_cost: float = 1e9
     first_step: float = 0.6
 
@@ -52,13 +56,19 @@ class Earned:
 
 @dataclass(eq=False)
 class Fit:
-    """Documents left out of their own counts, and what is known before any term has a weight of its own."""
+    """Documents left out of their own counts, and what is known before any term has a weight of its own.
+
+    `prior` are the weights that terms share when a document is left out, `shared` when none is.
+    """
 
     features: _core.Features | None
     groups: Floats
     prior: Floats
+    shared: Floats
     bias: Floats
     loss: float
+    unknown: Floats
+    documents: int
     curvature: Floats | None = field(default=None)
     start: tuple[Floats, Floats] | None = field(default=None)
 
@@ -76,17 +86,18 @@ def earn(
     tell("weights of views")
     fit = prepare(evidence, examples, threads)
     if holdout is None or np.isinf(penalty):
-        return Earned(fit.groups, fit.prior, fit.bias, penalty, fit.loss)
+        return Earned(fit.groups, fit.shared, fit.bias, penalty, fit.loss)
     tell("weights of terms")
     fit.start = holdout.start(fit, penalty)
-    weights, bias = fit_terms(fit, len(examples), penalty, plan)
+    weights, bias = fit_terms(fit, penalty, plan)
+    weights = weights - fit.prior + fit.shared
     return Earned(_with_wholes(fit.groups, weights, evidence), weights, bias, penalty, loss)
 
 
 def _pays(evidence: Evidence, examples: Examples, plan: Plan) -> bool:
     classes = examples.classes
     cost = sum(view.rows.nonzeros for view in evidence.texts) * (1 if classes == 2 else classes)
-    return len(examples) >= plan.terms_from and cost <= plan.terms_cost
+    return cost <= plan.terms_cost
 
 
 def _with_wholes(groups: Floats, weights: Floats, evidence: Evidence) -> Floats:
@@ -96,80 +107,63 @@ def _with_wholes(groups: Floats, weights: Floats, evidence: Evidence) -> Floats:
 
 
 def prepare(evidence: Evidence, examples: Examples, threads: int) -> Fit:
-    """Leave each document out of the counts, and fit a weight for each kind of evidence."""
+    """Leave each document out of the counts, and fit the weights that are shared."""
     features = evidence.features(examples, threads, leave_out=True)
-    groups, bias, loss = fit_groups(evidence.kind_scores(features), examples)
-    return Fit(features.core, groups, groups[evidence.kind_of()], bias, loss)
+    counts = examples.counts()
+    of_class = np.bincount(examples.y, minlength=examples.classes)
+    told = np.flatnonzero(of_class[examples.y] > 1)
+    if len(told) < len(examples):
+        examples = examples.some(told)
+        features = evidence.features(examples, threads, leave_out=True)
+    groups, bias, loss = _fit_shared(evidence, examples, features, counts, threads)
+    left, whole = groups[evidence.step_of(1)], groups[evidence.step_of(0)]
+    return Fit(features.core, groups, left, whole, bias, loss, unknown_classes(of_class), len(examples))
+
+
+def _fit_shared(
+    evidence: Evidence, examples: Examples, features: Features, counts: Floats, threads: int
+) -> tuple[Floats, Floats, float]:
+    every = max(-(-len(examples) * evidence.steps * examples.classes // MOST_SCORES), 1)
+    if every > 1:
+        examples = examples.some(np.arange(0, len(examples), every))
+        features = evidence.features(examples, threads, leave_out=True)
+    left = LeftOut(evidence.step_scores(features), examples.y, counts, examples.weights)
+    return fit_shared(left, *evidence.priors(counts), prior=Prior())
 
 
 def left_out_scores(evidence: Evidence, examples: Examples, threads: int) -> Floats:
-    """The scores of documents that are left out of the counts, with a weight for each kind of evidence."""
-    scores = evidence.kind_scores(evidence.features(examples, threads, leave_out=True))
-    groups, bias, _ = fit_groups(scores, examples)
+    """The scores of documents that are left out of the counts, with the weights that are shared."""
+    features = evidence.features(examples, threads, leave_out=True)
+    groups, bias, _ = _fit_shared(evidence, examples, features, examples.counts(), threads)
+    scores = evidence.step_scores(features)
     total: Floats = np.einsum("ngc,g->nc", scores, groups) + bias
     return total
 
 
-def fit_groups(scores: Floats, examples: Examples) -> tuple[Floats, Floats, float]:
-    """One weight >= 0 for each group of terms (`scores`: documents x groups x classes), a bias for each
-    class.
-
-    A normal prior around 1/2 and the log shares of the classes is felt below a few hundred documents only.
-    Weights that would become negative are 0.
-    """
-    n, groups, _ = scores.shape
-    y, classes = examples.y, examples.classes
-    prior = np.log((examples.counts() + 1) / (n + classes))
-    weights = examples.weights if len(examples.weights) else np.ones(n)
-    center = np.concatenate([np.full(groups, 0.5), prior])
-    truth = np.arange(n), y
-    free = np.ones(groups + classes, bool)
-
-    def loss(at: Floats) -> tuple[float, Floats]:
-        full = np.zeros(len(center))
-        full[free] = at
-        total = np.einsum("ngc,g->nc", scores, full[:groups]) + full[groups:]
-        residuals = softmax(total)
-        value = -(weights * np.log(np.maximum(residuals[truth], 1e-300))).mean()
-        residuals[truth] -= 1
-        residuals *= weights[:, None]
-        off = np.where(free, full - center, 0.0)
-        slope = np.concatenate([np.einsum("nc,ngc->g", residuals, scores), residuals.sum(axis=0)])
-        return float(value + np.einsum("i,i", off, off) / (2 * n)), ((slope + off) / n)[free]
-
-    best = center
-    for _ in range(groups + 1):
-        found, value = minimize(loss, best[free], tolerance=1e-8, most=200)
-        best = np.zeros(len(center))
-        best[free] = found
-        negative = best[:groups] < 0
-        if not negative.any():
-            break
-        free[:groups] &= ~negative
-        best[:groups][negative] = 0
-    return best[:groups], best[groups:], value
-
-
-def fit_terms(fit: Fit, n: int, penalty: float, plan: Plan) -> tuple[Floats, Floats]:
+def fit_terms(fit: Fit, penalty: float, plan: Plan) -> tuple[Floats, Floats]:
     """A weight for each term: the mean log loss, plus penalty / 2n times the squared distance from the prior.
 
-    The variables are scaled by the curvature; without it, three times as many passes are needed.
+    Biases are held back as well, by a fixed penalty. The variables are scaled by the curvature; without it,
+    three times as many passes are needed.
     """
+    n = max(fit.documents, 1)
     features = fit.features
     if features is None:
         return fit.prior, fit.bias
     if fit.curvature is None:
-        fit.curvature = features.curvature(fit.prior, fit.bias)
+        fit.curvature = features.curvature(fit.prior, fit.bias + fit.unknown)
     scale = 1 / np.sqrt((fit.curvature + penalty) / n)
     terms = len(scale)
 
     def loss(at: Floats) -> tuple[float, Floats]:
         off = scale * at[:terms]
-        value, slope, bias = features.slope(fit.prior + off, at[terms:])
+        value, slope, bias = features.slope(fit.prior + off, at[terms:] + fit.unknown)
         value += penalty / (2 * n) * float(np.einsum("i,i", off, off))
         slope += penalty / n * off
         slope *= scale
-        return value, np.concatenate([slope, bias])
+        far = at[terms:] - fit.bias
+        value += plan.even / (2 * n) * float(np.einsum("i,i", far, far))
+        return value, np.concatenate([slope, bias + plan.even / n * far])
 
     weights, bias = (fit.prior, fit.bias) if fit.start is None else fit.start
     start = np.concatenate([(weights - fit.prior) / scale, bias])
@@ -207,7 +201,7 @@ class Holdout:
 
     def __init__(self, evidence: Evidence, examples: Examples, plan: Plan, threads: int) -> None:
         self.plan = plan
-        self._parts: list[tuple[Fit, int, _core.Features, int]] = []
+        self._parts: list[tuple[Fit, _core.Features, int]] = []
         self._terms: list[NDArray[np.intp]] = []
         self._starts: dict[float, tuple[Floats, Floats]] = {}
         for others, judges in folds(examples, plan):
@@ -216,7 +210,7 @@ class Holdout:
             fit = prepare(part, others, threads)
             judged = part.features(judges, threads, leave_out=False).core
             if judged is not None:
-                self._parts.append((fit, len(others), judged, len(judges)))
+                self._parts.append((fit, judged, len(judges)))
 
     def __bool__(self) -> bool:
         """Whether there is anything to judge by: not if all documents are alike."""
@@ -225,15 +219,20 @@ class Holdout:
     def loss(self, penalty: float) -> float:
         """The mean loss; the fit starts from that of the penalty before."""
         total = 0.0
-        for fit, n, judged, size in self._parts:
-            at = (fit.prior, fit.bias)
+        for fit, judged, size in self._parts:
+            weights, bias = fit.prior, fit.bias
             if np.isfinite(penalty):
-                at = fit.start = fit_terms(fit, n, penalty, self.plan)
-            total += judged.loss(*at) * size
+                weights, bias = fit.start = fit_terms(fit, penalty, self.plan)
+            total += judged.loss(weights - fit.prior + fit.shared, bias) * size
         first = self._parts[0][0]
         if first.start is not None:
             self._starts[penalty] = first.start[0] - first.prior, first.start[1] - first.bias
-        return total / sum(size for *_, size in self._parts)
+        return total / self.judges
+
+    @property
+    def judges(self) -> int:
+        """How many documents judge."""
+        return sum(size for *_, size in self._parts)
 
     def start(self, fit: Fit, penalty: float) -> tuple[Floats, Floats]:
         """Where to begin the fit of all documents: as far from the prior as the first part came.
@@ -264,7 +263,7 @@ def choose_penalty(holdout: Holdout, plan: Plan, tell: Progress, may_stay: bool)
         best += step
     if may_stay:
         without = holdout.loss(np.inf)
-        if without <= known[best]:
+        if without <= known[best] + plan.gain / holdout.judges:
             return np.inf, without
     return _vertex(grid, known, best), known[best]
 

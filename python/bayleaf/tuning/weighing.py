@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from bayleaf.columns import Coded, as_list
 from bayleaf.text.counts import ClassCounts, TextTally
-from bayleaf.text.views import TextView
+from bayleaf.text.views import TextView, Words
 from bayleaf.tuning import term_weights
 from bayleaf.tuning.examples import Evidence, Examples, Looked, Whole, normalized
-from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, Judgment, Level, ViewJudgment
+from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, Judgment, Level, ViewJudgment, Weights
 from bayleaf.tuning.scorer import kept_terms, look
+from bayleaf.tuning.shared_weights import STEPS, Prior
 from bayleaf.tuning.term_weights import Earned, Plan, Progress
 from bayleaf.types import Classes, Floats
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 EARNED_ALPHA = 0.5
 """The smoothing below earned weights, where the model's is the textbook's 1 (measured in docs/tuning.md)."""
+
+
+FEW = 2000
+"""In so many documents, terms that only one of them holds count as well: they are most of the terms."""
 
 
 def is_plain(view: Any) -> bool:
@@ -35,6 +40,7 @@ class Weighing:
 
     def __init__(self, model: Model, columns: list[Any], labels: Classes, weights: Any, groups: Any) -> None:
         self.model = model
+        self._least = 1 if model.n_documents <= FEW else MIN_DOCUMENTS
         self._counts: list[ClassCounts | None] = []
         self._alphas: list[float] = []
         texts, wholes = [], []
@@ -58,7 +64,9 @@ class Weighing:
         alpha = EARNED_ALPHA if alpha == 1 else max(float(alpha), 1e-10)
         self._counts.append(counts)
         self._alphas.append(alpha)
-        looked = look(tally, counts, column, alpha, self.model.threads)
+        has_words = any(isinstance(each, Words) for _, each in self.model.views)
+        scale = Prior.letters if has_words and not isinstance(view, Words) else 1.0
+        looked = look(tally, counts, column, alpha, self._least, scale, self.model.threads)
         unknown = looked.rows.unknown
         if unknown.any():
             raise ValueError(
@@ -83,14 +91,14 @@ class Weighing:
         sizes = None
         if len(self.examples.weights):
             sizes = dict(zip(documents, self.examples.counts().tolist(), strict=True))
-        views = list(self._views(earned, level))
+        views = list(self._views(earned))
         return Judgment(level, documents, bias, views, penalty=earned.penalty, loss=earned.loss, sizes=sizes)
 
     def left_out_scores(self) -> Floats:
         """The scores of the documents, left out of the counts, with a weight for each kind of evidence."""
         return term_weights.left_out_scores(self.evidence, self.examples, self.model.threads)
 
-    def _views(self, earned: Earned, level: Level) -> Iterable[ViewJudgment]:
+    def _views(self, earned: Earned) -> Iterable[ViewJudgment]:
         texts = iter(zip(self.evidence.texts, self._used, strict=True))
         shared = iter(earned.groups.tolist())
         of_wholes = iter(earned.groups[len(earned.groups) - len(self.evidence.wholes) :].tolist())
@@ -100,10 +108,11 @@ class Weighing:
                 yield ViewJudgment(alpha, (next(of_wholes),))
                 continue
             view, used = next(texts)
-            own = earned.weights[start : start + len(view.counts)] if level == "terms" else None
+            own = earned.weights[start : start + len(view.counts)]
             start += len(view.counts)
-            groups = tuple(next(shared) for _ in range(view.groups))
-            yield ViewJudgment(alpha, groups, _by_node(counts, used, own))
+            steps = [next(shared) for _ in range(view.groups * STEPS)]
+            by_node = _by_node(counts.nodes, kept_terms(counts, self._least), used, own)
+            yield ViewJudgment(alpha, tuple(steps[::STEPS]), by_node, self._least)
 
     def _vouched(self, view: Looked) -> NDArray[np.bool_]:
         """Which terms are held by documents of two groups or more."""
@@ -117,19 +126,15 @@ class Weighing:
         )
         # Documents that the model has learned and that are not here may hold the term as well.
         beyond = view.counts.sum(axis=1) > view.rows.holders(self.examples.documents)
-        vouched: NDArray[np.bool_] = (holders >= MIN_DOCUMENTS) | beyond
+        vouched: NDArray[np.bool_] = (holders >= self._least) | beyond
         return vouched
 
 
-def _by_node(counts: ClassCounts, used: NDArray[np.bool_], own: Floats | None) -> NDArray[np.float32] | None:
+def _by_node(nodes: Classes, kept: NDArray[np.intp], used: NDArray[np.bool_], own: Floats) -> Weights:
     """The weights of terms by their nodes; those that are not used are marked."""
-    if own is None and used.all():
-        return None
-    by_node = np.full(int(counts.nodes.max(initial=0)) + 1, np.nan, np.float32)
-    kept = counts.nodes[kept_terms(counts)]
-    if own is not None:
-        by_node[kept[used]] = own
-    by_node[kept[~used]] = DROPPED
+    by_node = np.full(int(nodes.max(initial=0)) + 1, np.nan, np.float32)
+    by_node[nodes[kept[used]]] = own
+    by_node[nodes[kept[~used]]] = DROPPED
     return by_node
 
 
