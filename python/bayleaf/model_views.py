@@ -148,7 +148,7 @@ WORD = re.compile(r"\w+")
 
 def text_views(texts: Any, letters: bool) -> list[View]:
     """How texts are looked at; with `letters`, short ones (judged by 2,000 of them) as letters as well."""
-    if not letters:
+    if not letters or not len(texts):
         return [TEXT]
     step = -(-len(texts) // 2000)
     some = as_list(texts[::step] if isinstance(texts, list | tuple) else texts, "X")
