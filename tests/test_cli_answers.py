@@ -220,7 +220,7 @@ def test_mail_is_delivered_by_the_recipe_of_the_docs(mail_model: Path, program: 
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed here.")
     page = (Path(__file__).parent.parent / "docs" / "commands" / "classify.md").read_text()
-    recipe = page.partition(f"```{program}\n")[2].partition("```")[0]
+    recipe = page.partition(f"For {program}:\n\n```text\n")[2].partition("```")[0]
     folder = mail_model.parent
     launcher = folder / "launch"
     launcher.write_text(f'#!/bin/sh\nexec {" ".join(COMMAND)} "$@"\n')
