@@ -84,7 +84,7 @@ def test_views_are_chosen_by_what_is_in_a_column() -> None:
     frame = MAIL.assign(kind=pd.Categorical(list("uvwxyz")), count=range(6), code=["a", "b"] * 3)
     model = NaiveBayes().fit(frame, LABELS)
     assert model.views_ == {
-        "subject": [words(ngrams=2), chars(3, 5)],
+        "subject": words(ngrams=2),
         "sender": category(),
         "hour": normal(),
         "urgent": category(),

@@ -227,7 +227,8 @@ def test_a_change_that_succeeded_is_not_reported_as_failed(model: Path) -> None:
     with open("/dev/full", "wb") as full:
         ran = subprocess.run(
             [*COMMAND, "update", "-q", model, "t.tsv"],
-            env=ENVIRONMENT, cwd=model.parent, stdout=full, stderr=subprocess.PIPE, check=False, text=True,
+            env={**ENVIRONMENT, "PYTHONUNBUFFERED": ""}, cwd=model.parent, stdout=full,
+            stderr=subprocess.PIPE, check=False, text=True,
         )  # fmt: skip
     assert (ran.returncode, n_documents(model)) == (0, 4), ran.stderr
     assert "is written, but standard output is not" in ran.stderr

@@ -93,7 +93,7 @@ def test_models_with_other_views_are_not_merged_and_the_message_says_how_they_co
     first, second, sum_ = tmp_path / "first", tmp_path / "second", tmp_path / "sum"
     done("train", "-q", write_tsv(tmp_path / "1.tsv", CORPUS[:60]), "-o", first)
     rest = write_tsv(tmp_path / "2.tsv", CORPUS[60:65])
-    done("train", "-q", rest, "-o", second)
+    done("train", "-q", rest, "-o", second, "--ngrams", "2")
     said = refused(1, "merge", first, second, "-o", sum_)
     assert "chars(shortest=3, longest=5)" in said
     assert f"bayleaf train --like {first}" in said

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from bayleaf.checks import check_threads
+from bayleaf.columns import length_of
 from bayleaf.estimator_input import TableInput
 from bayleaf.explanation import Explanation
 from bayleaf.labels import as_array, plain_labels
@@ -272,7 +273,9 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         views = self.views
         if isinstance(X, Mapping):
             if views is None or isinstance(views, View):
-                texts = partial(default_views, level=level)
+                # Below so many rows a table is not tuned, and letters would count again what words said.
+                counted = len(X) > 1 and length_of(next(iter(X.values()))) < FEW
+                texts = partial(default_views, level=None if counted else level)
                 return views_for(views, list(X), list(X.values()), texts)
             return as_given(named_views(views))
         return as_given(named_views(default_views(X, level) if views is None else views))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
@@ -80,6 +81,8 @@ def told(message: str, output: str) -> None:
             click.echo(
                 f"{output} is written, but standard output is not: {error.strerror or error}.", err=True
             )
+        # What is left in the buffer would fail once more at exit, and with it the command.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def save(model: Model, path: str) -> int:
