@@ -57,8 +57,8 @@ html_math_renderer = "mathml"
 SECTIONS = {
     "First steps": ["tutorial"],
     "Guides": [
-        *("text", "tables", "from_scikit_learn", "estimators", "tuning", "plots", "lazy", "scale"),
-        *("service", "mail_servers"),
+        *("text", "tables", "from_scikit_learn", "estimators", "tuning", "few_labels", "plots", "lazy"),
+        *("scale", "service", "mail_servers"),
     ],
     "The paper": ["paper/README", "paper/index"],
     "Reference": ["reference", "commands/README", "model"],

@@ -18,6 +18,7 @@ from bayleaf.columns import check_no_missing, fingerprint, length_of
 from bayleaf.explanation import Explanation
 from bayleaf.labels import Labels, as_list
 from bayleaf.model_views import WHOLE, Views
+from bayleaf.next_labels import AT_RANDOM, Question, ask, check_asking
 from bayleaf.posterior import log_evidence, log_posterior
 from bayleaf.streams import OneByOne
 from bayleaf.table.counts import NotCounted
@@ -368,6 +369,25 @@ class Model(OneByOne):
             lambda compiled: compiled.labels[compiled.best(columns, self.threads)]
         )
         return answers
+
+    def ask(self, pool: Any, n: int = 10, *, at_random: float = AT_RANDOM, seed: int = 0) -> list[Question]:
+        """Which documents of a pool without labels to label next: `row`, `unsure`, `at_random` of each.
+
+        Those whose two most probable classes are closest, no near-copies of each other; a share `at_random`
+        is drawn blindly, so that the answers to those measure the model honestly. A model that has learned
+        nothing, or one class, asks for documents unlike each other. Of a very large pool, a random part is
+        looked at. The same `seed` asks the same.
+        """
+        check_asking(n, at_random, seed)
+        columns = model_views.read(self.views, pool)
+        return ask(columns, self._posteriors, len(self.classes), n, at_random, seed)
+
+    def _posteriors(self, columns: list[Any]) -> Floats:
+        return self._answer(
+            lambda compiled: np.exp(
+                log_posterior(compiled.log_joint(columns, self.threads), compiled.log_prior)
+            )
+        )
 
     def _learn_rows(self, X: Any, y: list[Any]) -> Any:
         return self.learn(X, y)

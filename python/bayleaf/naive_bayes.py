@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
@@ -23,6 +23,7 @@ from bayleaf.explanation import Explanation
 from bayleaf.labels import as_array, plain_labels
 from bayleaf.model import Model
 from bayleaf.model_views import as_given, columns_of, named_views, views_for
+from bayleaf.next_labels import AT_RANDOM, Question
 from bayleaf.posterior import decide, unless_unsure
 from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
 from bayleaf.streams import OneByOne
@@ -314,6 +315,17 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
     def log_evidence(self, X: Any) -> Floats:
         """The logarithm of P(row), whatever its class."""
         return self._ready().log_evidence(self._columns(X, reset=False))
+
+    def ask(self, pool: Any, n: int = 10, *, at_random: float = AT_RANDOM, seed: int = 0) -> list[Question]:
+        """Which rows of a pool to label next: unsure ones, unlike each other, some at random (`Model.ask`).
+
+        It need not be fitted: then rows that are unlike each other are a start.
+        """
+        if self.__sklearn_is_fitted__():
+            return self._ready().ask(self._columns(pool, reset=False), n, at_random=at_random, seed=seed)
+        fresh = clone(self)
+        columns = fresh._columns(pool, reset=True)
+        return Model(fresh._chosen_views(columns, None)).ask(columns, n, at_random=at_random, seed=seed)
 
     def _learn_rows(self, X: Any, y: list[Any]) -> Any:
         return self.partial_fit(X, y)
