@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::analyze::normalize::Normalizer;
-use crate::analyze::reader::{Analysis, READ_BYTES};
+use crate::analyze::reader::{Analysis, Document, READ_BYTES};
 use crate::errors::TallyError;
 
 /// How often to poll for Ctrl-C.
@@ -13,6 +13,22 @@ const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
 thread_local! {
     /// When this thread last polled.
     static CHECKED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Documents, and the number of the class of each.
+#[derive(Clone, Copy)]
+pub struct Labeled<'a> {
+    pub documents: &'a [Document<'a>],
+    pub classes: &'a [u32],
+}
+
+impl Labeled<'_> {
+    /// The numbers of the documents, sorted by class.
+    pub fn by_class(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.classes.len() as u32).collect();
+        order.sort_by_key(|&document| self.classes[document as usize]);
+        order
+    }
 }
 
 /// How text is read, and the poll for Ctrl-C.

@@ -9,7 +9,7 @@ use crate::analyze::normalize::Normalizer;
 use crate::analyze::reader::{Analysis, Document, Reader};
 use crate::analyze::tokenizers::{self, Cut, Tokenizer};
 use crate::analyze::words::WordRules;
-use crate::context::Context;
+use crate::context::{Context, Labeled};
 use crate::lexicon::Lexicon;
 use crate::lexicon::numbering::Frozen;
 use crate::tally::Tally;
@@ -100,14 +100,15 @@ pub fn analyze(data: &[u8]) {
 fn forgotten(analysis: &Analysis, normalizer: Option<&Normalizer>, documents: &[Document]) {
     let context = Context { analysis, normalizer, interrupted: &|| false };
     let classes: Vec<u32> = (0..documents.len() as u32).map(|i| i % 3).collect();
+    let labeled = Labeled { documents, classes: &classes };
     let mut tally = Tally::default();
     for threads in [1, 2] {
-        assert!(tally.add(&context, documents, &classes, threads).is_ok());
+        assert!(tally.add(&context, labeled, threads, &mut ()).is_ok());
     }
-    assert!(tally.subtract(&context, documents, &classes).is_ok());
+    assert!(tally.subtract(&context, labeled, &mut ()).is_ok());
     let (once, _) = export(&mut tally, &[0, 1, 2], ALL);
     let mut fresh = Tally::default();
-    assert!(fresh.add(&context, documents, &classes, 1).is_ok());
+    assert!(fresh.add(&context, labeled, 1, &mut ()).is_ok());
     assert_eq!(once, export(&mut fresh, &[0, 1, 2], ALL).0);
     let stored = stored(&once);
     assert!(stored.lexicon(analysis.deepest()).is_ok());

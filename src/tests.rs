@@ -9,23 +9,24 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::analyze::reader::{Analysis, Document};
-use crate::context::Context;
+use crate::context::{Context, Labeled};
 use crate::score::linear::Linear;
+use crate::score::settings::{Event, Frequency};
 use crate::score::{Scorer, Value};
 use crate::tally::Tally;
 use crate::tally::export::{Arrays, Integers, Wanted, export};
 use crate::tally::restore::{Column, Stored};
-use crate::tune::leave_one_out::{Event, Facts, Frequency, LeaveOneOut};
+use crate::tune::leave_one_out::{Facts, LeaveOneOut};
 
 const ANALYSIS: Analysis = Analysis::Bytes { shortest: 1, longest: 2 };
 const ALL: Wanted = Wanted { documents: true, occurrences: true, shares: true };
 const CONTEXT: Context = Context { analysis: &ANALYSIS, normalizer: None, interrupted: &|| false };
 
-type Labeled = Vec<(Vec<u8>, u32)>;
+type Corpus = Vec<(Vec<u8>, u32)>;
 /// (class, term) to documents, occurrences and shares.
 type Counted = BTreeMap<(usize, Vec<u8>), (u64, u64, u128)>;
 
-fn corpora(classes: u32) -> impl Strategy<Value = Labeled> {
+fn corpora(classes: u32) -> impl Strategy<Value = Corpus> {
     let text = prop::collection::vec(prop::sample::select(b"abcde".to_vec()), 0..9);
     prop::collection::vec((text, 0..classes), 1..14)
 }
@@ -38,9 +39,13 @@ fn labels(labeled: &[(Vec<u8>, u32)]) -> Vec<u32> {
     labeled.iter().map(|&(_, label)| label).collect()
 }
 
+fn of<'a>(documents: &'a [Document<'a>], classes: &'a [u32]) -> Labeled<'a> {
+    Labeled { documents, classes }
+}
+
 fn learned(labeled: &[(Vec<u8>, u32)]) -> Tally {
     let mut tally = Tally::default();
-    tally.add(&CONTEXT, &documents(labeled), &labels(labeled), 1, &mut ()).expect("bytes can be counted");
+    tally.add(&CONTEXT, of(&documents(labeled), &labels(labeled)), 1, &mut ()).expect("bytes can be counted");
     tally
 }
 
@@ -132,7 +137,7 @@ proptest! {
     fn what_is_taken_back_was_never_there(labeled in corpora(3), cut in 0usize..14) {
         let (kept, taken) = labeled.split_at(cut.min(labeled.len()));
         let mut tally = learned(&labeled);
-        tally.subtract(&CONTEXT, &documents(taken), &labels(taken), &mut ()).expect("it was learned");
+        tally.subtract(&CONTEXT, of(&documents(taken), &labels(taken)), &mut ()).expect("it was learned");
         prop_assert_eq!(arrays(&mut tally, 3).0, arrays(&mut learned(kept), 3).0);
     }
 
@@ -141,7 +146,7 @@ proptest! {
         let mut tally = learned(&labeled);
         let before = arrays(&mut tally, 3).0;
         let stranger = [(b"zz".to_vec(), 0)];
-        prop_assert!(tally.subtract(&CONTEXT, &documents(&stranger), &labels(&stranger), &mut ()).is_err());
+        prop_assert!(tally.subtract(&CONTEXT, of(&documents(&stranger), &labels(&stranger)), &mut ()).is_err());
         prop_assert_eq!(arrays(&mut tally, 3).0, before);
     }
 
@@ -165,7 +170,7 @@ proptest! {
         let (lexicon, classes) = (stored.lexicon(1), stored.classes());
         let mut restored = Tally::restored(lexicon.expect("it was written by a tally"), Box::new(|| classes));
         prop_assert_eq!(&arrays(&mut restored, 3).0, &exported);
-        restored.add(&CONTEXT, &documents(&labeled), &labels(&labeled), 1, &mut ()).expect("more can be counted");
+        restored.add(&CONTEXT, of(&documents(&labeled), &labels(&labeled)), 1, &mut ()).expect("more can be counted");
         let twice = [&labeled[..], &labeled[..]].concat();
         prop_assert_eq!(arrays(&mut restored, 3).0, arrays(&mut learned(&twice), 3).0);
     }
@@ -174,7 +179,7 @@ proptest! {
     fn a_score_is_the_sum_of_the_weights_of_the_terms_that_are_known(
         labeled in corpora(12), asked in corpora(1), classes in prop::sample::select(vec![2u32, 3, 12]),
     ) {
-        let labeled: Labeled = labeled.into_iter().map(|(text, label)| (text, label % classes)).collect();
+        let labeled: Corpus = labeled.into_iter().map(|(text, label)| (text, label % classes)).collect();
         let mut tally = learned(&labeled);
         let (exported, nodes) = arrays(&mut tally, classes);
         let counts = counted_by_hand(&labeled);

@@ -78,10 +78,7 @@ def lived(model: Model, data: Any, held: list[tuple[str, str]], ask: list[str]) 
             held += more
         elif step == "load":
             loaded = Model.from_bytes(model.to_bytes())
-            model.adopt(
-                loaded.classes, loaded.closed, np.array([*loaded.class_documents.values()], np.int64),
-                loaded.tallies, loaded.judgment,
-            )  # fmt: skip
+            model.adopt(loaded._counts, loaded.judgment)
         elif step == "configure":
             possible = [each for each in EVENTS if model.alpha > 0 or each["event"] != "complement"]
             model.configure(**data.draw(st.sampled_from(possible)))

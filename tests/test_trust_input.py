@@ -308,7 +308,7 @@ def test_the_best_terms_are_those_of_the_dense_definition() -> None:
     for view in (words(), words(event="complement"), words(event="bernoulli"), words(tf="tf-idf")):
         model = Model([view], threads=1).learn(texts, labels)
         names = model.counts().term_names
-        scorer: Any = model._ready().scorers[0]
+        scorer: Any = model._answers.current(model._compiled).scorers[0]
         counted, weights, _ = scorer._whole()
         rows = weights.finite.rows(counted, np.arange(len(names)))
         for number, label in enumerate(model.classes):

@@ -1,9 +1,9 @@
-"""Scorers compiled from counts: one per view, and the prior."""
+"""What answers: scorers compiled from counts, one per view, and the prior."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,13 @@ from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.scorer import TunedScorer
 from bayleaf.tuning.weighed import WeighedScorer
 from bayleaf.tuning.weighing import is_plain
+from bayleaf.turns import Turn
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Scorer, Tally, View
+
+T = TypeVar("T")
+TRIES = 3
+"""How often an answer is tried while another thread changes the model, before that must wait."""
 
 
 class Settings(Protocol):
@@ -39,7 +44,7 @@ class Settings(Protocol):
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
 
-    def documents_of(self, order: Classes) -> Floats:
+    def documents_of(self, order: Classes) -> NDArray[np.int64]:
         """How many documents the classes with these numbers have."""
 
 
@@ -71,17 +76,17 @@ class Compiled:
         self.scorers: list[Scorer] = [
             _scorer(view, tally, order, settings, old, i) for (_, view), tally, old, i in each
         ]
-        self._views, self._settings = views, settings
+        self._views = views
         self.log_prior = self.temperature * _log_prior(views, settings, order)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
 
-    def after(self) -> Compiled | None:
+    def after(self, settings: Settings) -> Compiled | None:
         """The same after a change of the counts that left the classes as they were, if all scorers follow."""
         if not all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers):
             return None
         changed = object.__new__(Compiled)
         changed.__dict__.update(self.__dict__)
-        changed.log_prior = self.temperature * _log_prior(self._views, self._settings, self.order)
+        changed.log_prior = self.temperature * _log_prior(self._views, settings, self.order)
         return changed
 
     @property
@@ -100,6 +105,10 @@ class Compiled:
         scores += self.log_prior
         return scores
 
+    def log_posterior(self, columns: list[Any], threads: int) -> Floats:
+        """The joint divided by the evidence."""
+        return log_posterior(self.log_joint(columns, threads), self.log_prior)
+
     def best(self, columns: list[Any], threads: int) -> NDArray[np.integer[Any]]:
         """The most probable class of each document; ties go to the first class."""
         alone = self.scorers[0] if len(self.scorers) == 1 and self.temperature == 1 else None
@@ -111,11 +120,14 @@ class Compiled:
         best: NDArray[np.intp] = joint.argmax(axis=1)
         return best
 
+    def answers(self, columns: list[Any], threads: int) -> NDArray[Any]:
+        """The label of the most probable class of each document."""
+        answers: NDArray[Any] = self.labels[self.best(columns, threads)]
+        return answers
+
     def posterior_of_one(self, columns: list[Any], threads: int) -> tuple[list[Label], list[float]]:
         """The classes, and the posterior of each for the only document."""
-        posterior: list[float] = np.exp(log_posterior(self.log_joint(columns, threads), self.log_prior))[
-            0
-        ].tolist()
+        posterior: list[float] = np.exp(self.log_posterior(columns, threads))[0].tolist()
         return self.classes, posterior
 
     def explain(self, columns: list[Any], label: Label | None, threads: int) -> Explanation:
@@ -163,6 +175,48 @@ class Compiled:
         return "\n".join(texts.values()), parts
 
 
+Derive = Callable[[Compiled | None], Compiled]
+"""Makes what answers of the counts as they are, and of what answered before."""
+
+
+class Answers:
+    """What answers now: derived once for all threads, and kept in step with the counts."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._compiled: Compiled | None = None
+
+    def drop(self) -> None:
+        """Derive everything anew when it is asked for: a setting has changed."""
+        self._compiled = None
+
+    def current(self, derive: Derive) -> Compiled:
+        """What answers after all changes so far."""
+        compiled = self._compiled
+        if compiled is not None and compiled.changes == self._turn.changes:
+            return compiled
+        with self._turn:
+            return self._derived(derive)
+
+    def ask(self, question: Callable[[Compiled], T], derive: Derive) -> T:
+        """What is asked, as it is at one moment between two changes by other threads."""
+        for _ in range(TRIES):
+            compiled = self.current(derive)
+            answer = question(compiled)
+            if compiled.changes == self._turn.changes:
+                return answer
+        with self._turn:
+            return question(self._derived(derive))
+
+    def _derived(self, derive: Derive) -> Compiled:
+        compiled, changes = self._compiled, self._turn.changes
+        if compiled is None or compiled.changes != changes:
+            compiled = derive(compiled)
+            compiled.changes = changes
+            self._compiled = compiled
+        return compiled
+
+
 def _scorer(
     view: View, tally: Tally, order: Classes, settings: Settings, old: Scorer | None, i: int
 ) -> Scorer:
@@ -188,7 +242,7 @@ def _log_prior(views: NamedViews, settings: Settings, order: Classes) -> Floats:
         return np.zeros(len(order))
     if judged is not None and judged.views and settings.priors == "empirical":
         return judged.biases(settings.class_documents)
-    documents = settings.documents_of(order)
+    documents = settings.documents_of(order).astype(float)
     prior = log_prior(settings.priors, settings.classes, documents)
     if judged is None or not judged.views:
         return prior

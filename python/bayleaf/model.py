@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import atomic, model_file, model_views, storage, tuning
-from bayleaf._core import NotLearned
-from bayleaf.answering import Compiled
+from bayleaf.answering import Answers, Compiled
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
-from bayleaf.columns import check_no_missing, fingerprint, length_of
+from bayleaf.columns import check_no_missing, fingerprint
 from bayleaf.explanation import Explanation
-from bayleaf.labels import Labels, as_list
+from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.model_views import WHOLE, Views
 from bayleaf.next_labels import AT_RANDOM, Question, ask, check_asking
-from bayleaf.posterior import log_evidence, log_posterior
+from bayleaf.posterior import log_evidence
 from bayleaf.streams import OneByOne
-from bayleaf.table.counts import NotCounted
 from bayleaf.text.views import TextView, View, words
 from bayleaf.tuning import Tuning
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.tuning.term_weights import Progress
-from bayleaf.turns import Turn, both, changing, finish
+from bayleaf.turns import Turn, both, changing
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Tally
 
-MOST_DOCUMENTS = 2**62
-"""Of one class; a model with text has at most 2**32 - 1."""
-
 T = TypeVar("T")
-TRIES = 3
-"""How often an answer is tried while another thread changes the model, before that must wait."""
 
 
 class Model(OneByOne):
@@ -67,16 +59,12 @@ class Model(OneByOne):
     ) -> None:
         self._turn = Turn()
         self.views: list[tuple[str, View]] = model_views.named_views([words()] if views is None else views)
-        self._labels = Labels()
-        if classes is not None:
-            self._labels.close(classes)
-        self.tallies: list[Tally] = [view.tally() for _, view in self.views]
-        self._documents = np.zeros(0, np.int64)
+        self._counts = LabeledCounts(self.views, classes)
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
         self.threads = check_threads(threads)
         self.weighed = True
-        self._compiled: Compiled | None = None
+        self._answers = Answers(self._turn)
         self.judgment = None
         self.configure()
 
@@ -86,89 +74,63 @@ class Model(OneByOne):
         return f"Model({views!r}, alpha={self.alpha:g}, {learned})"
 
     @property
-    def _one_column(self) -> bool:
-        return self.views[0][0] == WHOLE
+    def tallies(self) -> list[Tally]:
+        """What each view has counted."""
+        return self._counts.tallies
 
     @property
     def classes(self) -> list[Label]:
         """The labels, numbers before strings, in sorted order."""
-        return [self._labels.names[number] for number in self.order.tolist()]
+        return self._counts.classes
 
     @property
     def n_documents(self) -> int:
         """How many documents have been learned and not forgotten."""
-        return int(self._documents.sum())
+        return int(self._counts.documents.sum())
 
     @property
     def order(self) -> Classes:
         """The numbers of the classes in the tallies, in the order of `classes`."""
-        return self._labels.order(self._documents)
+        return self._counts.order
 
     @property
     def closed(self) -> bool:
         """Whether the set of classes is closed."""
-        return self._labels.closed
+        return self._counts.labels.closed
 
     @property
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
-        padded = np.zeros(len(self._labels.names), np.int64)
-        padded[: len(self._documents)] = self._documents
-        return {self._labels.names[number]: int(padded[number]) for number in self.order.tolist()}
+        documents = self.documents_of(self.order).tolist()
+        return dict(zip(self.classes, documents, strict=True))
+
+    def documents_of(self, order: Classes) -> NDArray[np.int64]:
+        """How many documents the classes with these numbers have."""
+        return self._counts.documents_of(order)
 
     @changing
     def configure(self, *, view: int | str | None = None, **settings: Any) -> Self:
         """Change `alpha`, `priors`, `unseen`, or the `event`, `tf`, `alpha`… of one view (or all)."""
-        own = {
-            name: settings.pop(name)
-            for name in ("alpha", "priors", "unseen")
-            if name in settings and view is None
-        }
+        whole = ("alpha", "priors", "unseen") if view is None else ()
+        own = {name: settings.pop(name) for name in whole if name in settings}
         alpha = check_alpha(own.get("alpha", self.alpha))
         unseen = own.get("unseen", self.unseen)
         check_choice("unseen", unseen, ["ignore", "smooth"])
         priors = own.get("priors", self.priors)
         check_priors(priors)
-        chosen = self._chosen(view)
-        unknown = set(settings).difference(*(self.views[i][1].judgments for i in chosen))
-        if unknown:
-            raise TypeError(
-                f"configure() has no setting {sorted(unknown)[0]!r}. What is counted cannot be changed later."
-            )
-        views = [
-            (name, each.configured(**settings) if i in chosen else each)
-            for i, (name, each) in enumerate(self.views)
-        ]
+        views = model_views.configured(self.views, view, settings)
         self.views, self.alpha, self.priors, self.unseen = views, alpha, priors, unseen
-        self._compiled = None
+        self._answers.drop()
         return self
-
-    def _chosen(self, view: int | str | None) -> set[int]:
-        if view is None:
-            return set(range(len(self.views)))
-        found = {
-            i for i, (name, _) in enumerate(self.views) if view == (name if isinstance(view, str) else i)
-        }
-        if not found:
-            names = list(range(len(self.views))) if self._one_column else [name for name, _ in self.views]
-            raise ValueError(f"There is no view {view!r}. The views are {names}.")
-        return found
 
     @changing
     def learn(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Count documents and their classes; new ones are welcome, until `classes` closes their set."""
-        with self._labels_kept_or_undone():
+        with self._counts.labels_kept_or_undone():
             if classes is not None:
-                self._labels.close(classes)
-                announced = set(as_list(classes))
-                left_out = [label for label in self.classes if label not in announced]
-                if left_out:
-                    raise ValueError(
-                        f"`classes` lacks {left_out!r}, which are there already. Name all classes."
-                    )
+                self._counts.close(classes)
             columns, numbers = self._input(X, y)
-            more = np.bincount(numbers, minlength=len(self._labels.names))
-            self._change(columns, numbers, _added(self._documents, more))
+            self._counts.add(columns, numbers, self.threads)
             self._changed(columns, numbers, 1)
         return self
 
@@ -176,92 +138,20 @@ class Model(OneByOne):
     def forget(self, X: Any, y: Any) -> Self:
         """Undo `learn` exactly; documents that cannot have been learned are refused, and nothing changes."""
         columns, numbers = self._input(X, y, grow=False)
-        left = _added(self._documents, -np.bincount(numbers, minlength=len(self._documents)))
-        if left.min(initial=0) < 0:
-            raise ValueError(self._not_learned(None, int(left.argmin())))
-        self._change(columns, numbers, left, forget=True)
+        self._counts.subtract(columns, numbers, self.threads)
         self._changed(columns, numbers, -1)
         return self
-
-    @contextmanager
-    def _labels_kept_or_undone(self) -> Iterator[None]:
-        """New labels stay with the documents they came with, and go if those are refused."""
-        documents, labels = self._documents, self._labels.state
-        try:
-            yield
-        except BaseException:
-            if self._documents is documents:
-                self._labels.go_back(labels)
-            raise
-
-    def _change(self, columns: list[Any], numbers: Classes, documents: Any, forget: bool = False) -> None:
-        """Count in all views or, whatever happens, in none."""
-        before = [tally.changes for tally in self.tallies]
-        name, done = "", False
-        try:
-            for (name, _), tally, column in zip(self.views, self.tallies, columns, strict=True):  # noqa: B007
-                _counted(tally, column, numbers, self.threads, forget)
-            self._documents, done = documents, True
-        except BaseException as error:
-            if not done:
-                counted = list(zip(self.tallies, columns, before, strict=True))
-                finish(lambda: self._undo(counted, numbers, forget))
-            if isinstance(error, NotLearned | NotCounted):
-                term, number = error.args
-                column = name if isinstance(error, NotCounted) else ""
-                raise ValueError(self._not_learned(term, number, column)) from None
-            raise
-
-    def _undo(self, counted: list[tuple[Tally, Any, int]], numbers: Classes, forget: bool) -> None:
-        for tally, column, before in counted:
-            if tally.changes == before + 1:
-                _counted(tally, column, numbers, self.threads, not forget)
-
-    def _not_learned(self, term: str | None, number: int, column: str = "") -> str:
-        label = self._labels.names[number]
-        if term is None:
-            return f"X has more documents of the class {label!r} than were learned. Nothing was forgotten."
-        what = f"{term} in the column {column!r}" if column else f"the term {term!r}"
-        return (
-            f"X was not learned like this: {what} occurs in it more often than in all documents learned as "
-            f"{label!r}. Nothing was forgotten."
-        )
 
     def merge(self, other: Model) -> Self:
         """Add everything that another model has learned with the same views."""
         if not isinstance(other, Model):
             raise TypeError(f"A model can be merged with a model, got {type(other).__name__}.")
-        ours, theirs = ([(name, view.facts()) for name, view in model.views] for model in (self, other))
-        if ours != theirs:
-            views = [model_views.as_given(model.views) for model in (self, other)]
-            raise ValueError(
-                f"The models look at their documents differently: this one as {views[0]}, the other as "
-                f"{views[1]}. "
-                "Choose one of the two as `views`, and learn the documents of the other model again with it."
-            )
-        with both(self._turn, other._turn), self._labels_kept_or_undone():
+        model_views.check_alike(self.views, other.views)
+        with both(self._turn, other._turn), self._counts.labels_kept_or_undone():
             self._turn.changes += 1
-            self._merge(self._copied() if other is self else other)
+            self._counts.merge((self._copied() if other is self else other)._counts)
             self.drift += 1
         return self
-
-    def _merge(self, source: Model) -> None:
-        numbers = self._labels.number(source._labels.names)
-        moved = np.zeros(len(self._labels.names), np.int64)
-        moved[numbers[: len(source._documents)]] = source._documents
-        documents = _added(self._documents, moved)
-        pairs = list(zip(self.tallies, source.tallies, strict=True))
-        for mine, yours in pairs:
-            mine.check_merge(yours, numbers)
-        before = [mine.changes for mine in self.tallies]
-
-        def merge() -> None:
-            for (mine, yours), then in zip(pairs, before, strict=True):
-                if mine.changes == then:
-                    mine.merge(yours, numbers)
-            self._documents = documents
-
-        finish(merge)
 
     def copy(self) -> Model:
         """The same model, to be changed on its own."""
@@ -269,73 +159,39 @@ class Model(OneByOne):
             return self._copied()
 
     def _copied(self) -> Model:
-        return _unpickled(self._packed(), model_views.normalizers_of(self.views), self.threads)
+        return model_file.unpacked(Model, model_file.packed(self), *self._beside_bytes())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.to_bytes(), model_views.normalizers_of(self.views), self.threads)
+        return model_file.unpacked, (Model, self.to_bytes(), *self._beside_bytes())
+
+    def _beside_bytes(self) -> tuple[Any, int]:
+        return model_views.normalizers_of(self.views), self.threads
 
     def _input(self, X: Any, y: Any, grow: bool = True) -> tuple[list[Any], Classes]:
-        if self._one_column and isinstance(self.views[0][1], TextView):
+        if self.views[0][0] == WHOLE and isinstance(self.views[0][1], TextView):
             check_no_missing(X)
         columns = model_views.read(self.views, X)
-        numbers = self._labels.number(y, grow)
-        documents = length_of(columns[0])
-        if documents != len(numbers):
-            raise ValueError(
-                f"X has {documents} documents and y has {len(numbers)} labels; each document needs one."
-            )
-        return columns, numbers
+        return columns, self._counts.number(columns, y, grow)
 
     def examples(self, X: Any, y: Any) -> tuple[list[Any], Classes]:
         """What each view reads of labeled documents, and the place of each label in `classes`."""
         columns, numbers = self._input(X, y, grow=False)
-        place = np.zeros(len(self._labels.names), np.uint32)
-        place[self.order] = np.arange(len(self.order))
-        return columns, place[numbers]
+        return columns, self._counts.places(numbers)
 
-    def _ready(self) -> Compiled:
-        """What answers: made once for all threads, and kept in step with the counts."""
-        compiled = self._compiled
-        if compiled is not None and compiled.changes == self._turn.changes:
-            return compiled
-        with self._turn:
-            return self._current()
+    def _ask(self, question: Callable[[Compiled], T]) -> T:
+        return self._answers.ask(question, self._compiled)
 
-    def _current(self) -> Compiled:
-        compiled, changes = self._compiled, self._turn.changes
-        if compiled is None or compiled.changes != changes:
-            compiled = self._derived(compiled)
-            compiled.changes = changes
-            self._compiled = compiled
-        return compiled
-
-    def _answer(self, ask: Callable[[Compiled], T]) -> T:
-        """What is asked, as it is at one moment between two changes by other threads."""
-        for _ in range(TRIES):
-            compiled = self._ready()
-            answer = ask(compiled)
-            if compiled.changes == self._turn.changes:
-                return answer
-        with self._turn:
-            return ask(self._current())
-
-    def _derived(self, before: Compiled | None) -> Compiled:
+    def _compiled(self, before: Compiled | None) -> Compiled:
         """What answers, derived from the counts; what lives with them is kept."""
-        present = self._documents > 0
+        present, labels = self._counts.documents > 0, self._counts.labels
         if not present.any():
             raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
-        key = (present.tobytes(), len(self._labels.names), self._labels.closed)
-        after = before.after() if before is not None and before.key == key else None
+        key = (present.tobytes(), len(labels.names), labels.closed)
+        after = before.after(self) if before is not None and before.key == key else None
         if after is not None:
             return after
         check_priors(self.priors, self.classes)
         return Compiled(self.views, self.tallies, self.order, self, key, before)
-
-    def documents_of(self, order: Classes) -> Floats:
-        """How many documents the classes with these numbers have."""
-        documents = np.zeros(len(self._labels.names))
-        documents[: len(self._documents)] = self._documents
-        return documents[order]
 
     def counts(self, view: int = 0) -> Any:
         """The integer counts of one view, classes in the order of `classes`."""
@@ -345,7 +201,7 @@ class Model(OneByOne):
     def log_joint(self, X: Any) -> Floats:
         """log P(document, class), one row a document, one column a class."""
         columns = model_views.read(self.views, X)
-        return self._answer(lambda compiled: compiled.log_joint(columns, self.threads))
+        return self._ask(lambda compiled: compiled.log_joint(columns, self.threads))
 
     def log_evidence(self, X: Any) -> Floats:
         """log P(document): the joint, summed over the classes."""
@@ -354,9 +210,7 @@ class Model(OneByOne):
     def log_posterior(self, X: Any) -> Floats:
         """log P(class | document): the joint divided by the evidence."""
         columns = model_views.read(self.views, X)
-        return self._answer(
-            lambda compiled: log_posterior(compiled.log_joint(columns, self.threads), compiled.log_prior)
-        )
+        return self._ask(lambda compiled: compiled.log_posterior(columns, self.threads))
 
     def posterior(self, X: Any) -> Floats:
         """P(class | document)."""
@@ -365,10 +219,7 @@ class Model(OneByOne):
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each document; ties go to the first class."""
         columns = model_views.read(self.views, X)
-        answers: NDArray[Any] = self._answer(
-            lambda compiled: compiled.labels[compiled.best(columns, self.threads)]
-        )
-        return answers
+        return self._ask(lambda compiled: compiled.answers(columns, self.threads))
 
     def ask(self, pool: Any, n: int = 10, *, at_random: float = AT_RANDOM, seed: int = 0) -> list[Question]:
         """Which documents of a pool without labels to label next: `row`, `unsure`, `at_random` of each.
@@ -383,11 +234,7 @@ class Model(OneByOne):
         return ask(columns, self._posteriors, len(self.classes), n, at_random, seed)
 
     def _posteriors(self, columns: list[Any]) -> Floats:
-        return self._answer(
-            lambda compiled: np.exp(
-                log_posterior(compiled.log_joint(columns, self.threads), compiled.log_prior)
-            )
-        )
+        return np.exp(self._ask(lambda compiled: compiled.log_posterior(columns, self.threads)))
 
     def _learn_rows(self, X: Any, y: list[Any]) -> Any:
         return self.learn(X, y)
@@ -396,16 +243,16 @@ class Model(OneByOne):
         if self.n_documents == 0:
             return [], []
         columns = model_views.read(self.views, X)
-        return self._answer(lambda compiled: compiled.posterior_of_one(columns, self.threads))
+        return self._ask(lambda compiled: compiled.posterior_of_one(columns, self.threads))
 
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one document apart: the parts sum to `log_joint`."""
         columns = model_views.read_row(self.views, x)
-        return self._answer(lambda compiled: compiled.explain(columns, label, self.threads))
+        return self._ask(lambda compiled: compiled.explain(columns, label, self.threads))
 
     def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
         """The terms that speak most for a class, with their log odds against the mean of the others."""
-        compiled = self._ready()
+        compiled = self._answers.current(self._compiled)
         classes = compiled.classes
         if label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
@@ -426,11 +273,12 @@ class Model(OneByOne):
     def judgment(self, judgment: Judgment | None) -> None:
         self._judgment, self._judged = judgment, self._weighable()
         self.drift = 0 if judgment is None else judgment.drift
-        self._compiled = None
+        self._answers.drop()
 
     def weigh(self, weighed: bool) -> Self:
         """Answer with the judgment, or, with False, as the textbook, until told otherwise."""
-        self.weighed, self._compiled = weighed, None
+        self.weighed = weighed
+        self._answers.drop()
         return self
 
     def _weighable(self) -> list[tuple[str, View]]:
@@ -440,17 +288,12 @@ class Model(OneByOne):
     def _changed(self, columns: list[Any], numbers: Classes, sign: int) -> None:
         """Note what is learned or forgotten after tuning; what is taken back exactly leaves no trace."""
         if self._judgment is not None:
-            self.drift += sign * fingerprint(columns, [self._labels.names[n] for n in numbers.tolist()])
+            self.drift += sign * fingerprint(columns, self._counts.labels_of(numbers))
 
     @property
     def stale(self) -> bool:
         """Whether documents were learned or forgotten since the model was tuned; `retune` mends it."""
         return self.judgment is not None and self.drift != 0
-
-    @property
-    def worth_tuning(self) -> bool:
-        """Whether to tune unasked: texts always, tables of 30 rows, and four of each class on average."""
-        return tuning.worth_tuning(self)
 
     def tune(
         self,
@@ -487,23 +330,10 @@ class Model(OneByOne):
         """Renew the judgment on these documents, on its level; of an untuned model, on "auto"."""
         return self.tune(X, y, "auto" if self.judgment is None else self.judgment.level, progress, **known)
 
-    def check_level(self, level: Tuning | None) -> None:
-        """Raise unless views like these can be tuned on this level."""
-        tuning.check_level(self, level)
-
     def drop_judgment(self) -> Self:
         """Be the textbook again."""
         self.judgment = None
         return self
-
-    @property
-    def judgement(self) -> Judgment | None:
-        """The older spelling of `judgment`."""
-        return self.judgment
-
-    def drop_judgement(self) -> Self:
-        """The older spelling of `drop_judgment`."""
-        return self.drop_judgment()
 
     def loo_log_joint(self, X: Any, y: Any, groups: Any = None) -> Floats:
         """log P(document, class) of documents that were learned, each under the counts without itself.
@@ -540,14 +370,7 @@ class Model(OneByOne):
     def to_bytes(self) -> bytes:
         """The model as a file would hold it; equal counts and settings give equal bytes."""
         with self._turn:
-            return self._packed()
-
-    def _packed(self) -> bytes:
-        counts = [tally.counts(self.order) for tally in self.tallies]
-        arrays = [own.arrays for own in counts]
-        if self.judgment is not None:
-            arrays = self.judgment.beside(counts)
-        return storage.pack(model_file.settings_of(self), arrays)
+            return model_file.packed(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, completely or not at all."""
@@ -565,47 +388,13 @@ class Model(OneByOne):
         settings, arrays = storage.read(path)
         return model_file.restored(cls, settings, arrays, str(path), [normalizer] * len(arrays), threads)
 
-    def adopt(
-        self,
-        classes: list[Label],
-        closed: bool,
-        documents: NDArray[np.int64],
-        tallies: list[Tally],
-        judgment: Judgment | None,
-    ) -> None:
+    def adopt(self, counts: LabeledCounts, judgment: Judgment | None) -> None:
         """Take over what a file holds, in place of what was learned."""
-        self._labels = Labels()
-        self._labels.number(classes)
-        self._labels.closed = closed
-        self._documents, self.tallies, self.judgment = documents, tallies, judgment
+        self._counts, self.judgment = counts, judgment
 
     @classmethod
     def from_bytes(
         cls, data: bytes | bytearray | memoryview, normalizer: Callable[[str], str | None] | None = None
     ) -> Model:
         """The model that `to_bytes` wrote."""
-        settings, arrays = storage.unpack(data, "the bytes")
-        return model_file.restored(cls, settings, arrays, "the bytes", [normalizer] * len(arrays), None)
-
-
-def _unpickled(data: bytes, normalizers: list[Callable[[str], str | None] | None], threads: int) -> Model:
-    settings, arrays = storage.unpack(data, "the bytes")
-    return model_file.restored(Model, settings, arrays, "the bytes", normalizers, threads)
-
-
-def _counted(tally: Tally, column: Any, numbers: Classes, threads: int, forget: bool) -> None:
-    if forget:
-        tally.subtract(column, numbers)
-    else:
-        tally.add(column, numbers, threads)
-
-
-def _added(documents: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
-    if len(documents) == len(more):
-        return documents + more
-    total = np.zeros(max(len(documents), len(more)), np.int64)
-    total[: len(documents)] += documents
-    total[: len(more)] += more
-    if total.max(initial=0) > MOST_DOCUMENTS:
-        raise ValueError(f"A class would have more than {MOST_DOCUMENTS} documents. Nothing was changed.")
-    return total
+        return model_file.unpacked(cls, data, normalizer)

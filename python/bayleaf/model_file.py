@@ -9,12 +9,23 @@ import numpy as np
 
 from bayleaf import model_views, storage
 from bayleaf.checks import check_priors
+from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import Judgment, by_node, taken_weights
 from bayleaf.types import Arrays
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
+
+Normalizer = Callable[[str], str | None] | None
+
+
+def packed(model: Model) -> bytes:
+    """The model as a file holds it."""
+    counts = [tally.counts(model.order) for tally in model.tallies]
+    judgment = model.judgment
+    arrays = [own.arrays for own in counts] if judgment is None else judgment.beside(counts)
+    return storage.pack(settings_of(model), arrays)
 
 
 def settings_of(model: Model) -> dict[str, Any]:
@@ -39,7 +50,7 @@ def restored(
     settings: dict[str, Any],
     arrays: list[Arrays],
     origin: str,
-    normalizers: Sequence[Callable[[str], str | None] | None],
+    normalizers: Sequence[Normalizer],
     threads: int | None,
 ) -> Model:
     """The model that a file holds; ModelFileError, which names the origin, if it cannot be one."""
@@ -62,10 +73,24 @@ def restored(
         judged = settings.get("judgement")
         judgment = None if judged is None else _judgment(judged, views, weights, arrays)
         documents = np.array(settings["documents"], np.int64)
-        model.adopt(settings["classes"], settings["closed"], documents, tallies, judgment)
+        model.adopt(
+            LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies), judgment
+        )
         model.notes = dict(settings.get("notes", {}))
         _check(model, settings, arrays)
         return model
+
+
+def unpacked(
+    kind: type[Model],
+    data: bytes | bytearray | memoryview,
+    normalizers: Normalizer | Sequence[Normalizer] = None,
+    threads: int | None = None,
+) -> Model:
+    """The model that `packed` gave; with one normalizer for all views that need one, or one for each."""
+    settings, arrays = storage.unpack(data, "the bytes")
+    own = [normalizers] * len(arrays) if normalizers is None or callable(normalizers) else normalizers
+    return restored(kind, settings, arrays, "the bytes", own, threads)
 
 
 def _judgment(

@@ -55,6 +55,42 @@ def as_given(views: NamedViews) -> list[View] | dict[str, Any]:
     return {name: own[0] if len(own) == 1 else own for name, own in columns.items()}
 
 
+def configured(
+    views: NamedViews, chosen: int | str | None, settings: dict[str, Any]
+) -> list[tuple[str, View]]:
+    """The views with other judgments in one of them, by number or column, or in all."""
+    places = _places(views, chosen)
+    unknown = set(settings).difference(*(views[i][1].judgments for i in places))
+    if unknown:
+        raise TypeError(
+            f"configure() has no setting {sorted(unknown)[0]!r}. What is counted cannot be changed later."
+        )
+    return [
+        (name, view.configured(**settings) if i in places else view) for i, (name, view) in enumerate(views)
+    ]
+
+
+def _places(views: NamedViews, chosen: int | str | None) -> set[int]:
+    if chosen is None:
+        return set(range(len(views)))
+    found = {i for i, (name, _) in enumerate(views) if chosen == (name if isinstance(chosen, str) else i)}
+    if not found:
+        names = list(range(len(views))) if views[0][0] == WHOLE else [name for name, _ in views]
+        raise ValueError(f"There is no view {chosen!r}. The views are {names}.")
+    return found
+
+
+def check_alike(ours: NamedViews, theirs: NamedViews) -> None:
+    """Raise unless both look at their documents in the same way."""
+    mine, other = ([(name, view.facts()) for name, view in views] for views in (ours, theirs))
+    if mine != other:
+        raise ValueError(
+            f"The models look at their documents differently: this one as {as_given(ours)}, the other as "
+            f"{as_given(theirs)}. "
+            "Choose one of the two as `views`, and learn the documents of the other model again with it."
+        )
+
+
 def read(views: NamedViews, X: Any) -> list[Any]:
     """What each view reads of X."""
     if views[0][0] == WHOLE:

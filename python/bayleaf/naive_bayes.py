@@ -28,7 +28,7 @@ from bayleaf.posterior import decide, unless_unsure
 from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
 from bayleaf.streams import OneByOne
 from bayleaf.text.views import View
-from bayleaf.tuning import FEW, Tuning, check_tuning, default_views
+from bayleaf.tuning import FEW, Tuning, check_tuning, default_views, worth_tuning
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.types import Floats, Label
 
@@ -127,7 +127,7 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         rows = self._rows(X, y, sample_weight, groups)
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
             self.views_ = as_given(self.model_.choose_alpha(rows.X, rows.y).views)
-        if self.tuning == "auto" and not self.model_.worth_tuning:
+        if self.tuning == "auto" and not worth_tuning(self.model_):
             if self.model_.n_documents >= FEW:
                 _warn_of_counts(self.model_)
             return self

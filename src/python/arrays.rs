@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::score::linear::Linear;
 use crate::score::many_classes::Lender;
+use crate::score::settings::{Event, Frequency};
 use crate::tally::export::{Arrays, Integers, Wanted};
 use crate::tally::restore::{Column, Stored};
 
@@ -18,6 +19,26 @@ pub enum Numbers<'py> {
     U16(PyReadonlyArray1<'py, u16>),
     U32(PyReadonlyArray1<'py, u32>),
     U64(PyReadonlyArray1<'py, u64>),
+}
+
+/// The event model and the term frequency of settings.
+pub fn event_of(settings: &Bound<'_, PyDict>) -> PyResult<(Event, Frequency)> {
+    let named = |key: &str| settings.as_any().get_item(key)?.extract::<String>();
+    let (event, frequency) = (named("event")?, named("tf")?);
+    let unknown = |what: &str, name: &str| PyValueError::new_err(format!("There is no {what} {name:?}."));
+    Ok((
+        Event::named(&event).ok_or_else(|| unknown("event model", &event))?,
+        Frequency::named(&frequency).ok_or_else(|| unknown("term frequency", &frequency))?,
+    ))
+}
+
+/// The prior of so many classes.
+pub fn prior_of<'a>(prior: &'a PyReadonlyArray1<'_, f64>, classes: usize) -> PyResult<&'a [f64]> {
+    let prior = prior.as_slice()?;
+    if prior.len() == classes {
+        return Ok(prior);
+    }
+    Err(PyValueError::new_err(format!("There are {classes} classes, not {}.", prior.len())))
 }
 
 fn unfit(name: &str) -> PyErr {

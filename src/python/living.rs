@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::analyzer::Characters;
+use super::arrays::{event_of, prior_of};
 use super::documents::Documents;
-use super::{Characters, PyTally};
+use super::tally::PyTally;
 use crate::context::Context;
 use crate::errors::TallyError;
 use crate::score::living::{Living, Weights};
-use crate::score::settings::{Event, Frequency, Settings};
+use crate::score::settings::Settings;
 
 /// A term's name, the place of its row (-1: unknown, -2: not used), start and end.
 type Located = (String, i64, usize, usize);
@@ -87,11 +88,7 @@ impl PyAsking {
         prior: PyReadonlyArray1<'py, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let prior = prior.as_slice()?;
-        if prior.len() != self.order.len() {
-            let message = format!("There are {} classes, not {}.", self.order.len(), prior.len());
-            return Err(PyValueError::new_err(message));
-        }
+        let prior = prior_of(&prior, self.order.len())?;
         let documents = documents.get();
         let best = self.run(py, |context, living| living.best(context, &documents, prior, threads))?;
         Ok(best.into_pyarray(py))
@@ -136,21 +133,7 @@ impl PyAsking {
 
 fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
     let item = |name: &str| settings.as_any().get_item(name);
-    let text = |name: &str| item(name)?.extract::<String>();
-    let event = match text("event")?.as_str() {
-        "multinomial" => Event::Multinomial,
-        "bernoulli" => Event::Bernoulli,
-        "complement" => Event::Complement,
-        "earned" => Event::Earned,
-        other => return Err(PyValueError::new_err(format!("There is no event model {other:?}."))),
-    };
-    let frequency = match text("tf")?.as_str() {
-        "count" => Frequency::Count,
-        "binary" => Frequency::Binary,
-        "normalized" => Frequency::Normalized,
-        "tf-idf" => Frequency::TfIdf,
-        other => return Err(PyValueError::new_err(format!("There is no term frequency {other:?}."))),
-    };
+    let (event, frequency) = event_of(settings)?;
     let numbers = |name: &str| -> PyResult<Option<Vec<u32>>> {
         let array: Option<PyReadonlyArray1<'_, u32>> = item(name)?.extract()?;
         array.map(|array| Ok(array.as_slice()?.to_vec())).transpose()

@@ -4,11 +4,11 @@ use crate::errors::TallyError;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::analyzer::{Analyzer, Characters};
+use super::arrays::prior_of;
 use super::documents::Documents;
-use super::{Analyzer, Characters};
 use crate::analyze::located::{Part, parts};
 use crate::lexicon::Lexicon;
 use crate::lexicon::numbering::Frozen;
@@ -67,11 +67,7 @@ impl PyScorer {
         prior: PyReadonlyArray1<'py, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let prior = prior.as_slice()?;
-        if prior.len() != self.scorer.classes() {
-            let message = format!("There are {} classes, not {}.", self.scorer.classes(), prior.len());
-            return Err(PyValueError::new_err(message));
-        }
+        let prior = prior_of(&prior, self.scorer.classes())?;
         let documents = documents.get();
         let best =
             self.analyzer.get().run(py, |context| self.scorer.best(context, &documents, prior, threads))?;

@@ -8,14 +8,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::PyTally;
-use super::arrays::{floats, numbers_of};
+use super::arrays::{event_of, floats, numbers_of};
 use super::documents::Documents;
+use super::tally::PyTally;
 use crate::lexicon::Lexicon;
 use crate::lexicon::bag::NONE;
 use crate::tally::bags::Rows;
 use crate::tune::features::{Beside, Features, TuneError};
-use crate::tune::leave_one_out::{Event, Facts, Frequency, LeaveOneOut};
+use crate::tune::leave_one_out::{Facts, LeaveOneOut};
 use crate::tune::together::Counted;
 
 impl From<TuneError> for PyErr {
@@ -268,20 +268,7 @@ pub fn leave_one_out<'py>(
 }
 
 fn facts_of(facts: &Bound<'_, PyDict>, terms: usize) -> PyResult<Facts> {
-    let text = |name: &str| facts.as_any().get_item(name)?.extract::<String>();
-    let event = match text("event")?.as_str() {
-        "multinomial" => Event::Multinomial,
-        "bernoulli" => Event::Bernoulli,
-        "complement" => Event::Complement,
-        other => return Err(PyValueError::new_err(format!("There is no event model {other:?}."))),
-    };
-    let frequency = match text("tf")?.as_str() {
-        "count" => Frequency::Count,
-        "binary" => Frequency::Binary,
-        "normalized" => Frequency::Normalized,
-        "tf-idf" => Frequency::TfIdf,
-        other => return Err(PyValueError::new_err(format!("There is no term frequency {other:?}."))),
-    };
+    let (event, frequency) = event_of(facts)?;
     let class_documents: Vec<f64> = floats(facts, "class_documents")?.to_vec()?;
     let facts = Facts {
         event,

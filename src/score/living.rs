@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::analyze::located::{Part, parts};
 use crate::analyze::reader::{Document, Reader};
-use crate::context::Context;
+use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
 use crate::lexicon::bag::Bag;
 use crate::lexicon::numbering::Frozen;
@@ -62,25 +62,14 @@ impl Living {
         Self { tally, rows: None }
     }
 
-    pub fn add(
-        &mut self,
-        context: &Context,
-        documents: &[Document],
-        classes: &[u32],
-        threads: usize,
-    ) -> Result<(), TallyError> {
-        self.tally.add(context, documents, classes, threads, &mut Following(&mut self.rows))?;
+    pub fn add(&mut self, context: &Context, learned: Labeled, threads: usize) -> Result<(), TallyError> {
+        self.tally.add(context, learned, threads, &mut Following(&mut self.rows))?;
         self.refresh();
         Ok(())
     }
 
-    pub fn subtract(
-        &mut self,
-        context: &Context,
-        documents: &[Document],
-        classes: &[u32],
-    ) -> Result<(), TallyError> {
-        self.tally.subtract(context, documents, classes, &mut Following(&mut self.rows))?;
+    pub fn subtract(&mut self, context: &Context, forgotten: Labeled) -> Result<(), TallyError> {
+        self.tally.subtract(context, forgotten, &mut Following(&mut self.rows))?;
         self.refresh();
         Ok(())
     }

@@ -9,6 +9,18 @@ pub enum Event {
     Earned,
 }
 
+impl Event {
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "multinomial" => Some(Self::Multinomial),
+            "bernoulli" => Some(Self::Bernoulli),
+            "complement" => Some(Self::Complement),
+            "earned" => Some(Self::Earned),
+            _ => None,
+        }
+    }
+}
+
 /// What a term counts for in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Frequency {
@@ -16,6 +28,18 @@ pub enum Frequency {
     Binary,
     Normalized,
     TfIdf,
+}
+
+impl Frequency {
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "count" => Some(Self::Count),
+            "binary" => Some(Self::Binary),
+            "normalized" => Some(Self::Normalized),
+            "tf-idf" => Some(Self::TfIdf),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -9,12 +9,12 @@ pub mod index;
 pub mod matrix;
 pub mod restore;
 
-use crate::context::Context;
+use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::analyze::reader::{Document, Reader};
+use crate::analyze::reader::Reader;
 use crate::lexicon::Lexicon;
 use crate::lexicon::form_table::Key;
 use crate::tally::cells::{ClassCounts, Counter, Delta, MOST_OCCURRENCES, most};
@@ -37,11 +37,10 @@ impl Shard {
     fn count(
         &mut self,
         context: &Context,
-        documents: &[Document],
-        classes: &[u32],
+        learned: Labeled,
         order: &[u32],
     ) -> Result<Vec<Delta>, TallyError> {
-        let counted = self.try_count(context, documents, classes, order);
+        let counted = self.try_count(context, learned, order);
         if counted.is_err() {
             self.counter.clear();
         }
@@ -51,8 +50,7 @@ impl Shard {
     fn try_count(
         &mut self,
         context: &Context,
-        documents: &[Document],
-        classes: &[u32],
+        Labeled { documents, classes }: Labeled,
         order: &[u32],
     ) -> Result<Vec<Delta>, TallyError> {
         let lexicon = Arc::make_mut(&mut self.lexicon);
@@ -89,15 +87,8 @@ impl Shard {
     }
 }
 
-/// The numbers of the documents, sorted by class.
-fn by_class(classes: &[u32]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..classes.len() as u32).collect();
-    order.sort_by_key(|&document| classes[document as usize]);
-    order
-}
-
 /// How to get the counts by class that were kept elsewhere.
-pub type Asleep = Box<dyn FnOnce() -> Vec<ClassCounts> + Send + Sync>;
+pub type LazyCounts = Box<dyn FnOnce() -> Vec<ClassCounts> + Send + Sync>;
 
 /// Integer counts of terms in classes.
 #[derive(Default)]
@@ -106,7 +97,7 @@ pub struct Tally {
     /// Where the cells of each term lie, if somebody asks or changes document by document.
     index: Option<Index>,
     /// Counts of a file that nobody has needed yet.
-    asleep: Option<Asleep>,
+    lazy: Option<LazyCounts>,
     /// How often the counts were changed: tells after an interrupt whether they were.
     pub changes: u64,
 }
@@ -115,20 +106,19 @@ impl Tally {
     pub fn add(
         &mut self,
         context: &Context,
-        documents: &[Document],
-        classes: &[u32],
+        learned: Labeled,
         threads: usize,
         watcher: &mut impl Watcher,
     ) -> Result<(), TallyError> {
-        self.awaken();
-        let order = by_class(classes);
-        self.check_room(classes, &order)?;
+        self.read_counts();
+        let (documents, order) = (learned.documents, learned.by_class());
+        self.check_room(learned.classes, &order)?;
         let total: usize = documents.iter().map(|document| document.bytes.len() + 1).sum();
         let parts = split(documents, &order, threads.clamp(1, total / PART_BYTES + 1));
         if self.shards.len() < parts.len().max(1) {
             self.shards.resize_with(parts.len().max(1), Shard::default);
         }
-        let work = |(shard, part): (&mut Shard, &&[u32])| shard.count(context, documents, classes, part);
+        let work = |(shard, part): (&mut Shard, &&[u32])| shard.count(context, learned, part);
         let deltas = in_threads(self.shards.iter_mut().zip(&parts), work);
         let deltas = deltas.into_iter().collect::<Result<Vec<_>, _>>()?;
         self.check_occurrences(&deltas)?;
@@ -160,13 +150,12 @@ impl Tally {
     pub fn subtract(
         &mut self,
         context: &Context,
-        documents: &[Document],
-        classes: &[u32],
+        forgotten: Labeled,
         watcher: &mut impl Watcher,
     ) -> Result<(), TallyError> {
-        let order = by_class(classes);
+        let order = forgotten.by_class();
         let shard = self.settled();
-        let deltas = shard.count(context, documents, classes, &order)?;
+        let deltas = shard.count(context, forgotten, &order)?;
         if self.can_change(&deltas) {
             deltas.iter().try_for_each(|delta| self.check_indexed(delta))?;
             deltas.iter().for_each(|delta| self.take_in_place(delta, watcher));
@@ -244,7 +233,7 @@ impl Tally {
 
     /// All counts in one shard; the others keep only their lexicon, so that they need not learn words again.
     fn settled(&mut self) -> &mut Shard {
-        self.awaken();
+        self.read_counts();
         if self.shards.is_empty() {
             self.shards.push(Shard::default());
         }
@@ -267,18 +256,18 @@ impl Tally {
 
     /// Where terms stand; asking does not need the counts.
     pub fn lexicon(&mut self) -> &Arc<Lexicon> {
-        if self.asleep.is_some() { &self.shards[0].lexicon } else { &self.settled().lexicon }
+        if self.lazy.is_some() { &self.shards[0].lexicon } else { &self.settled().lexicon }
     }
 
     /// A tally whose counts are fetched when they are first needed: a model that only answers never needs them.
-    pub fn restored(lexicon: Lexicon, asleep: Asleep) -> Self {
+    pub fn restored(lexicon: Lexicon, lazy: LazyCounts) -> Self {
         let shard = Shard { lexicon: Arc::new(lexicon), ..Shard::default() };
-        Self { shards: vec![shard], index: None, asleep: Some(asleep), changes: 0 }
+        Self { shards: vec![shard], index: None, lazy: Some(lazy), changes: 0 }
     }
 
-    fn awaken(&mut self) {
-        if let Some(asleep) = self.asleep.take() {
-            self.shards[0].classes = asleep();
+    fn read_counts(&mut self) {
+        if let Some(read) = self.lazy.take() {
+            self.shards[0].classes = read();
         }
     }
 }

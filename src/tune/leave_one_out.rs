@@ -8,24 +8,10 @@ use crate::lexicon::Lexicon;
 use crate::lexicon::bag::Bag;
 use crate::memory::{filled, prefetch};
 use crate::score::linear::for_each_cell;
+use crate::score::settings::{Event, Frequency};
 use crate::tally::bags::for_each_bag;
 use crate::threads::for_each_document;
 use crate::tune::product::Product;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event {
-    Multinomial,
-    Bernoulli,
-    Complement,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Frequency {
-    Count,
-    Binary,
-    Normalized,
-    TfIdf,
-}
 
 /// The counts of a view and how they are made into scores.
 pub struct Facts {
@@ -175,7 +161,7 @@ impl LeaveOneOut {
             Event::Bernoulli => self.fill_bernoulli(bag, left, row),
             _ if self.facts.frequency == Frequency::TfIdf => self.fill_slowly(bag, left, row),
             Event::Complement => self.fill_slowly(bag, left, row),
-            Event::Multinomial => self.fill_multinomial(bag, left, row),
+            Event::Multinomial | Event::Earned => self.fill_multinomial(bag, left, row),
         }
     }
 

@@ -2,7 +2,8 @@
 //! has an idf, and Bernoulli's.
 
 use crate::lexicon::bag::Bag;
-use crate::tune::leave_one_out::{Event, Frequency, LeaveOneOut, Left};
+use crate::score::settings::{Event, Frequency};
+use crate::tune::leave_one_out::{LeaveOneOut, Left};
 use crate::tune::product::Product;
 
 impl LeaveOneOut {

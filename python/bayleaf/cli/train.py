@@ -82,12 +82,9 @@ def train_command(
       bayleaf train mail/ham mail/spam -o mail.bayleaf --stemmer english
     """
     from bayleaf.cli.models import check_target, opened
-    from bayleaf.cli.views import model_like, new_model, refusing, unsaid
+    from bayleaf.cli.views import model_like, new_model, unsaid
 
-    if holdout and "-" in inputs:
-        raise click.UsageError(
-            "--holdout reads the input twice, which standard input does not allow. Save it to a file."
-        )
+    _check_holdout(holdout, inputs)
     if shard:
         check_shard(tuning, test, holdout)
         tuning = "none"
@@ -95,8 +92,7 @@ def train_command(
     level = chosen_level(tuning, given["plain"])
     make = partial(new_model, reading.threads, given)
     model = model_like(like, reading.threads, given) if like else make()
-    with refusing():
-        model.check_level(level)
+    _check_level(model, level)
     check_target(output, *inputs, *([test] if test else []), *([like] if like else []))
     started = time.perf_counter()
     corpus, kept = opened(reading, inputs, model, labeled=True), kept_for(level)
@@ -112,6 +108,21 @@ def train_command(
         weigh(model, kept, level, reading)
         measured = _tested(model, reading, test) if test else None
     _keep(model, output, measured, as_json, time.perf_counter() - started, inputs[0])
+
+
+def _check_holdout(holdout: float | None, inputs: tuple[str, ...]) -> None:
+    if holdout and "-" in inputs:
+        raise click.UsageError(
+            "--holdout reads the input twice, which standard input does not allow. Save it to a file."
+        )
+
+
+def _check_level(model: Model, level: Tuning | None) -> None:
+    from bayleaf.cli.views import refusing
+    from bayleaf.tuning import check_level
+
+    with refusing():
+        check_level(model, level)
 
 
 def _taken(shard: tuple[int, int], corpus: Corpus, model: Model, output: str, as_json: bool) -> bool:

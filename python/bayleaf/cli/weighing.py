@@ -117,7 +117,9 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
             "are kept in memory.",
             err=True,
         )
-    if level != "auto" or model.worth_tuning:
+    from bayleaf.tuning import worth_tuning
+
+    if level != "auto" or worth_tuning(model):
         line = ProgressLine(reading.quiet)
         try:
             model.tune(
