@@ -52,13 +52,16 @@ pub fn split<'a>(documents: &[Document], order: &'a [u32], parts: usize) -> Vec<
     cuts
 }
 
+/// Some numbers for each document, in order.
+pub type ForEach<T> = Result<Vec<T>, TallyError>;
+
 /// Some numbers for each document, in order; each thread fills in those of a part of the documents.
 pub fn for_each_document<T: Copy + Default + Send>(
     documents: &[Document],
     numbers: usize,
     threads: usize,
     fill: impl Fn(&[u32], &mut [T]) -> Result<(), TallyError> + Sync,
-) -> Result<Vec<T>, TallyError> {
+) -> ForEach<T> {
     let order: Vec<u32> = (0..documents.len() as u32).collect();
     let mut all = zeros(documents.len(), numbers)?;
     let mut rest = &mut all[..];

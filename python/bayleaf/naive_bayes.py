@@ -16,13 +16,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
+from bayleaf import estimator_file
 from bayleaf.checks import check_threads
 from bayleaf.columns import length_of
 from bayleaf.estimator_input import TableInput
 from bayleaf.explanation import Explanation
 from bayleaf.labels import as_array, plain_labels
 from bayleaf.model import Model
-from bayleaf.model_views import as_given, columns_of, named_views, views_for
+from bayleaf.model_views import as_given, named_views, views_for
 from bayleaf.next_labels import AT_RANDOM, Question
 from bayleaf.posterior import decide, unless_unsure
 from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
@@ -34,9 +35,6 @@ from bayleaf.types import Floats, Label
 
 _ALL = object()
 """In place of classes: there is one batch, of all rows."""
-
-KEPT = ("costs", "thresholds", "class_weight")
-"""The settings that a file holds and a model does not know."""
 
 
 class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
@@ -348,21 +346,7 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, completely or not at all; `load` reads it."""
-        model = self._ready()
-        notes: dict[str, Any] = {
-            "names": getattr(self, "_names_", None),
-            "named": hasattr(self, "feature_names_in_"),
-        }
-        if self._sizes_.sums is not None:
-            notes["sizes"] = self._sizes_.to_list()
-        for name in KEPT:
-            if getattr(self, name) is not None:
-                notes[name] = _plain(getattr(self, name))
-        model.notes = notes
-        try:
-            model.save(path)
-        finally:
-            model.notes = {}
+        estimator_file.save(self, self._ready(), path)
 
 
 def load(
@@ -373,38 +357,7 @@ def load(
 ) -> NaiveBayes:
     """Read a fitted NaiveBayes; one learned with a normalizer of your own needs that function again."""
     model = Model.load(Path(path), normalizer=normalizer, threads=threads)
-    views: Any = as_given(model.views)
-    kept = {name: _restored(model.notes.get(name)) for name in KEPT}
-    settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
-    settings["tuning"] = None if model.judgment is None else model.judgment.level
-    found = NaiveBayes(views, threads=threads, **settings, **kept)
-    found.views_, found.model_ = views, model
-    found._sizes_ = ClassSizes.from_list(model.notes.get("sizes"))
-    if found._sizes_.sums is not None or found.class_weight is not None:
-        found.priors = (
-            model.notes.get("priors", "empirical") if isinstance(model.priors, Mapping) else model.priors
-        )
-    found._weighed_with_ = found._judgeable()
-    if isinstance(views, dict):
-        found._names_ = model.notes.get("names") or columns_of(model.views)
-        found.n_features_in_ = len(found._names_)
-        if model.notes.get("named", True):
-            found.feature_names_in_ = np.array(found._names_, object)
-    model.notes = {}
-    return found._refreshed()
-
-
-def _plain(value: Any) -> Any:
-    """Mappings as lists of pairs, because JSON would make strings of their keys."""
-    if isinstance(value, Mapping):
-        return {"pairs": [[key, _plain(each)] for key, each in value.items()]}
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-
-def _restored(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _restored(each) for key, each in value["pairs"]}
-    return value
+    return estimator_file.restored(NaiveBayes, model, threads)
 
 
 def _checked_labels(y: Any) -> NDArray[Any]:

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
+import numpy as np
+
 from bayleaf.types import Arrays, Classes, Floats, Unseen
+
+
+def as_floats(name: str) -> cached_property[Floats]:
+    """A property of counts: one of their `arrays` as floating point numbers, made when it is asked for."""
+
+    def read(counts: Any) -> Floats:
+        return counts.arrays[name].astype(np.float64)  # type: ignore[no-any-return]
+
+    return cached_property(read)
 
 
 class View:

@@ -8,7 +8,7 @@ use crate::errors::TallyError;
 use crate::score::linear::Linear;
 use crate::score::many_classes::{Close, Many};
 use crate::score::{Scorer, Value, Weights};
-use crate::threads::for_each_document;
+use crate::threads::{ForEach, for_each_document};
 
 /// So many sums are held in memory, of all classes of some documents.
 const SUMS_TOGETHER: usize = 1 << 20;
@@ -21,7 +21,7 @@ impl Scorer {
         documents: &[Document],
         prior: &[f64],
         threads: usize,
-    ) -> Result<Vec<u32>, TallyError> {
+    ) -> ForEach<u32> {
         for_each_document(documents, 1, threads, |order, best| {
             self.read(context, documents, order, best, |reader, bag, best| match &self.weights {
                 Weights::Dense(weights) => {

@@ -16,7 +16,7 @@ use crate::score::totals::idf;
 use crate::tally::Tally;
 use crate::tally::cells::Delta;
 use crate::tally::index::{Counted, Watcher};
-use crate::threads::{for_each_document, ranges};
+use crate::threads::{ForEach, for_each_document, ranges};
 
 /// Less than this is not worth another thread.
 const PART_BYTES: usize = 64 << 10;
@@ -123,12 +123,7 @@ impl Living {
     }
 
     /// One row of scores a document.
-    pub fn score(
-        &self,
-        context: &Context,
-        documents: &[Document],
-        threads: usize,
-    ) -> Result<Vec<f64>, TallyError> {
+    pub fn score(&self, context: &Context, documents: &[Document], threads: usize) -> ForEach<f64> {
         let classes = self.n_classes();
         for_each_document(documents, classes, self.threads(documents, threads), |order, scores| {
             let mut scores = scores.chunks_exact_mut(classes.max(1));
@@ -147,7 +142,7 @@ impl Living {
         documents: &[Document],
         prior: &[f64],
         threads: usize,
-    ) -> Result<Vec<u32>, TallyError> {
+    ) -> ForEach<u32> {
         for_each_document(documents, 1, self.threads(documents, threads), |order, best| {
             let mut best = best.iter_mut();
             self.sum_up(context, documents, order, |rows, sums| {

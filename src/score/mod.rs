@@ -26,7 +26,7 @@ use crate::memory::filled;
 use crate::score::exact_rows::Rows;
 use crate::score::linear::{Linear, TermBase};
 use crate::score::many_classes::{Lender, Many};
-use crate::threads::{for_each_document, ranges};
+use crate::threads::{ForEach, for_each_document, ranges};
 
 /// What an occurrence of a term contributes to a document's score, as a multiple of its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,12 +76,7 @@ impl Scorer {
     }
 
     /// One row of scores a document.
-    pub fn score(
-        &self,
-        context: &Context,
-        documents: &[Document],
-        threads: usize,
-    ) -> Result<Vec<f64>, TallyError> {
+    pub fn score(&self, context: &Context, documents: &[Document], threads: usize) -> ForEach<f64> {
         for_each_document(documents, self.classes(), threads, |order, scores| {
             self.read(context, documents, order, scores, |reader, bag, rows| match &self.weights {
                 Weights::Dense(weights) => {

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bayleaf.columns import Coded
 from bayleaf.turns import finish
 from bayleaf.types import Arrays, Classes, Floats
+from bayleaf.view import as_floats
 
 T = TypeVar("T")
 
@@ -104,10 +105,8 @@ class ValueCounts:
         """The value of each cell."""
         return self.arrays["value"].astype(np.intp)
 
-    @cached_property
-    def count(self) -> Floats:
-        """How often the class of each cell has its value."""
-        return self.arrays["count"].astype(np.float64)
+    count = as_floats("count")
+    """How often the class of each cell has its value."""
 
     @cached_property
     def totals(self) -> Floats:

@@ -116,7 +116,7 @@ class Normal(_Numbers):
         """The curve of each class."""
         curves = densities.normal_curves(tally.counts(order).moments, self.smoothing)
         if curves is None:
-            return NumberScorer(lambda x: np.zeros((len(x), len(order))), len(order))
+            return _says_nothing(order)
         means, variances = curves
         density = lambda x: densities.log_normal(x, means, variances)  # noqa: E731
         return NumberScorer(density, len(order), not variances.all())
@@ -154,7 +154,7 @@ class Kernel(_Values):
         """The kernels of each class; a class without numbers gets those of the whole column."""
         counts = tally.counts(order)
         if not len(counts.values):
-            return NumberScorer(lambda x: np.zeros((len(x), len(order))), len(order))
+            return _says_nothing(order)
         found = [knots(counts, number) for number in range(len(order))]
         sums: Any = np.bincount(counts.value, counts.count)
         whole: tuple[Floats, Floats] = (counts.values, sums)
@@ -164,6 +164,10 @@ class Kernel(_Values):
         return NumberScorer(
             lambda x: np.stack([kernels.log_kernel(x, *curve) for curve in curves], axis=1), len(order)
         )
+
+
+def _says_nothing(order: Classes) -> NumberScorer:
+    return NumberScorer(lambda x: np.zeros((len(x), len(order))), len(order))
 
 
 def knots(counts: ValueCounts, number: int) -> tuple[Floats, Floats]:
@@ -195,7 +199,7 @@ class Bins(_Values):
         """The share of each bin in each class."""
         counts = tally.counts(order)
         if not len(counts.values):
-            return NumberScorer(lambda x: np.zeros((len(x), len(order))), len(order))
+            return _says_nothing(order)
         table = np.zeros((len(counts.values), len(order)))
         table[counts.value, counts.class_] = counts.count
         if self.by == "entropy":

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf import _core
 from bayleaf.columns import as_documents
 from bayleaf.types import Classes, Floats
+from bayleaf.view import as_floats
 
 GAP = "_"
 """How a word that was left out of a sparse pair is shown."""
@@ -56,20 +57,12 @@ class ClassCounts:
         sizes: NDArray[np.intp] = np.subtract(ends, np.append(0, ends[:-1]))
         return sizes
 
-    @cached_property
-    def class_documents(self) -> Floats:
-        """How many documents each class has."""
-        return self.arrays["class_documents"].astype(np.float64)
-
-    @cached_property
-    def occurrences(self) -> Floats:
-        """How often the term of each cell occurs in its class."""
-        return self.arrays["occurrences"].astype(np.float64)
-
-    @cached_property
-    def documents(self) -> Floats:
-        """How many documents of its class have the term of each cell."""
-        return self.arrays["documents"].astype(np.float64)
+    class_documents = as_floats("class_documents")
+    """How many documents each class has."""
+    occurrences = as_floats("occurrences")
+    """How often the term of each cell occurs in its class."""
+    documents = as_floats("documents")
+    """How many documents of its class have the term of each cell."""
 
     @cached_property
     def shares(self) -> Floats:
