@@ -292,7 +292,7 @@ def learn_stemmed(bench: Bench) -> Duel:
 
 @row(
     "learn-function",
-    "a function of Python's for each word while learning imdb",
+    "a Python callback for each word while learning imdb",
     "plain learning",
     at_most(1.3, 1.1),
     group="text",

@@ -1,4 +1,4 @@
-//! What is told to the memory: tables in large pages (without them, every second access to a table of pairs waits for
+//! Memory hints: tables in large pages (without them, every second access to a table of pairs waits for
 //! the address first), and what will be needed soon.
 
 /// From this size on it pays (measured: words and bigrams are learned a quarter faster, words alone as before).

@@ -1,4 +1,4 @@
-"""What answers: scorers compiled from counts, one per view, and the prior."""
+"""Answering: scorers compiled from counts, one per view, and the prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! Numbers moved together, so that those of dropped words leave no gaps.
+//! Compact token numbers in place, removing dropped words.
 
 use std::ops::Range;
 

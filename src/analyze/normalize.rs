@@ -1,5 +1,5 @@
 //! What becomes of a surface form before it is counted: dropped as a stop word, stemmed, or handed to a function
-//! of the user's. Runs once for each form ever met.
+//! supplied by the user. Runs once for each form ever met.
 
 use std::error::Error;
 

@@ -135,7 +135,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// The text as a function of the user's gets it.
+    /// The text as a user-supplied tokenizer gets it.
     pub fn lowered(&self, source: &[u8], trusted: bool, rules: &WordRules) -> Result<String, TextError> {
         let source = checked(source, trusted)?;
         let mut lowered = Vec::with_capacity(source.len());

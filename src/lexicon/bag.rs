@@ -1,5 +1,5 @@
 //! The distinct terms of one document, with their counts. Hashed with the secrets of the process: terms of a loaded
-//! model are numbered by rank, so whoever knows the vocabulary could otherwise choose terms that collide.
+//! model are numbered by rank, so who knows the vocabulary could otherwise choose terms that collide.
 
 use crate::lexicon::form_table::{Seed, fold};
 

@@ -59,7 +59,7 @@ impl Documents {
         let document = |slice: &Slice| Document {
             // SAFETY: every slice points into one of the owners, which live as long as `self` does. Python's
             // strings never change and are trusted. The others may lie in memory that another thread writes to (an
-            // Arrow array or a memoryview of a NumPy array): they are not trusted, so whoever reads copies first, and
+            // Arrow array or a memoryview of a NumPy array): they are not trusted, so the reader copies first, and
             // checks the copy.
             bytes: unsafe { std::slice::from_raw_parts(slice.start, slice.length) },
             trusted: slice.trusted,
@@ -147,7 +147,7 @@ impl<'py> FromPyObject<'_, 'py> for Documents {
 
 impl Documents {
     fn push_sequence(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
-        // A tuple of our own keeps the strings alive even if somebody changes the list meanwhile.
+        // A tuple of our own keeps the strings alive even if the list is changed meanwhile.
         let tuple = match object.cast::<PyList>() {
             Ok(list) => list.to_tuple(),
             Err(_) => object.cast::<PyTuple>()?.clone(),
@@ -241,7 +241,7 @@ fn texts(array: &ArrayRef) -> PyResult<Texts<'_>> {
     })
 }
 
-/// Texts one behind the other. Whoever made the array may have checked only the first and the last place.
+/// Texts one behind the other. Its producer may have checked only the first and the last place.
 fn in_order<T: ByteArrayType>(array: &GenericByteArray<T>) -> PyResult<impl Iterator<Item = Option<&[u8]>>> {
     let wrong = || arrow_error("its offsets are not in order");
     let places: Option<Vec<usize>> = array.value_offsets().iter().map(|place| place.to_usize()).collect();

@@ -15,7 +15,7 @@ thread_local! {
     static RUNNING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Whether this thread is inside a callback. Whoever called it may hold a lock, so it must not wait for one.
+/// Whether this thread is inside a callback. Its caller may hold a lock, so it must not wait for one.
 pub fn in_callback() -> bool {
     RUNNING.get() > 0
 }

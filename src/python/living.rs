@@ -1,4 +1,4 @@
-//! A tally as it is asked: texts to scores, by rows that change with the counts.
+//! Scoring against live counts: texts to scores, by rows that change with the counts.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct PyAsking {
 }
 
 impl PyAsking {
-    /// Use the counts with the rows that answer; whoever comes first makes them.
+    /// Use the counts with the rows that answer; the first caller makes them.
     fn read<T>(&self, work: impl Fn(&Living) -> Result<T, TallyError>) -> Result<T, TallyError> {
         let living = &self.tally.get().living;
         loop {

@@ -27,7 +27,7 @@ pub struct PyTally {
 }
 
 impl PyTally {
-    /// Where terms stand. Whoever holds the lock may wait for the GIL, so nobody waits for the lock with the GIL.
+    /// Where terms stand. A thread that holds the lock may wait for the GIL, so none waits for the lock with the GIL.
     pub fn lexicon(&self, py: Python<'_>) -> PyResult<Arc<Lexicon>> {
         Ok(py.detach(|| self.living.with(|living| Ok(living.tally.lexicon().clone())))?)
     }

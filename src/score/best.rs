@@ -14,7 +14,7 @@ use crate::threads::{ForEach, for_each_document};
 const SUMS_TOGETHER: usize = 1 << 20;
 
 impl Scorer {
-    /// The class with the highest score and prior of each document; of equals, the first.
+    /// The class with the highest score and prior of each document; ties go to the first class.
     pub fn best(
         &self,
         context: &Context,
@@ -111,7 +111,7 @@ fn contenders(scores: &[f64], error: f64) -> Vec<u32> {
     (0..).zip(scores).filter(|&(_, &score)| score >= least).map(|(class, _)| class).collect()
 }
 
-/// Where the highest score is; of equals, the first.
+/// Where the highest score is; ties go to the first class.
 fn first(scores: impl Iterator<Item = f64>) -> usize {
     let mut highest = (0, f64::NEG_INFINITY);
     for (i, score) in scores.enumerate() {

@@ -21,7 +21,7 @@ use crate::threads::{ForEach, for_each_document, ranges};
 /// Less than this is not worth another thread.
 const PART_BYTES: usize = 64 << 10;
 
-/// A tally, and once somebody has asked, the rows it is asked by.
+/// A tally and, once it is asked, the rows it answers by.
 #[derive(Default)]
 pub struct Living {
     pub tally: Tally,

@@ -11,7 +11,7 @@ use crate::score::rounded_rows::{Estimate, Rough};
 use crate::score::row_places::Places;
 use crate::score::tiles::with_times;
 
-/// What lends the weights, which somebody else keeps. If it cannot, it does not call.
+/// Lends the weights, which Python keeps. If it cannot, it does not call back.
 pub type Lender = Box<dyn Fn(&mut (dyn FnMut(&Linear) + Send)) + Send + Sync>;
 
 pub struct Many {

@@ -317,7 +317,7 @@ pub trait Watcher {
     fn lost(&mut self);
 }
 
-/// Nobody follows.
+/// No rows follow.
 impl Watcher for () {
     fn before(&mut self, _: &Counted, _: &Delta) {}
     fn after(&mut self, _: &Counted, _: &Delta) {}

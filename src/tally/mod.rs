@@ -21,7 +21,7 @@ use crate::tally::cells::{ClassCounts, Counter, Delta, MOST_OCCURRENCES, most};
 use crate::tally::index::{Index, Watcher};
 use crate::threads::{in_threads, ranges, split};
 
-/// One thread's share of the work: its own lexicon and counts, which are merged when somebody looks.
+/// One thread's share of the work: its own lexicon and counts, which are merged when they are read.
 #[derive(Default)]
 struct Shard {
     lexicon: Arc<Lexicon>,
@@ -94,9 +94,9 @@ pub type LazyCounts = Box<dyn FnOnce() -> Vec<ClassCounts> + Send + Sync>;
 #[derive(Default)]
 pub struct Tally {
     shards: Vec<Shard>,
-    /// Where the cells of each term lie, if somebody asks or changes document by document.
+    /// Where the cells of each term lie, once the model is asked or changed document by document.
     index: Option<Index>,
-    /// Counts of a file that nobody has needed yet.
+    /// Counts not read from the file yet.
     lazy: Option<LazyCounts>,
     /// How often the counts were changed: tells after an interrupt whether they were.
     pub changes: u64,

@@ -26,7 +26,7 @@ NDJSON = b"application/x-ndjson"
 logger = logging.getLogger("bayleaf.service")
 
 
-class Gone(Exception):  # noqa: N818 (nobody is left to be told)
+class Gone(Exception):  # noqa: N818 (no client is left to be told)
     """The client went away."""
 
 
