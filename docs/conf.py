@@ -57,7 +57,17 @@ html_math_renderer = "mathml"
 SECTIONS = {
     "First steps": ["tutorial"],
     "Guides": [
-        *("text", "tables", "from_scikit_learn", "estimators", "tuning", "few_labels", "plots", "lazy"),
+        *(
+            "text",
+            "tables",
+            "from_scikit_learn",
+            "estimators",
+            "tuning",
+            "few_labels",
+            "teaching",
+            "plots",
+            "lazy",
+        ),
         *("scale", "service", "mail_servers"),
     ],
     "The paper": ["paper/README", "paper/index"],

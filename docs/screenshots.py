@@ -102,6 +102,65 @@ def picture(page: Path, file: Path, height: int) -> None:
         tab.screenshot(path=file)
 
 
+@contextmanager
+def teaching(work: Path) -> Iterator[str]:
+    """The page of `bayleaf teach` on the bundled messages, without their labels; gives its address."""
+    arguments = "bayleaf teach messages.tsv --ignore-labels --classes ham,spam --no-browser --port 0 --quiet"
+    command = [sys.executable, "-m", *shlex.split(arguments)]
+    process = subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        said = " ".join(iter(process.stdout.readline, "Ready.\n"))
+        yield next(word for word in said.split() if word.startswith("http://"))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+SHOWN = "(document.getElementById('document')?.textContent ?? '')"
+LATER = f"before => ![before, ''].includes({SHOWN}) && !document.querySelector('#document[aria-busy]')"
+
+
+def label(tab: Any, truth: dict[str, str], times: int) -> None:
+    """Label documents by keyboard, as they should be."""
+    tab.wait_for_selector("#document")
+    tab.wait_for_function(LATER, arg="")
+    for _ in range(times):
+        before = tab.evaluate(SHOWN)
+        tab.keyboard.press("1" if truth[before] == "ham" else "2")
+        tab.wait_for_function(LATER, arg=before)
+
+
+def teach(work: Path, folder: Path) -> None:
+    """Pictures of the page while someone teaches it: on a desk, in the dark with reasons, on a phone."""
+    if CHROMIUM is None:
+        print("The pictures of the page stay as they are: there is no Chromium here.")
+        return
+    with as_file(files("bayleaf").joinpath("data/messages.tsv")) as corpus:
+        lines = corpus.read_text("utf-8").splitlines()
+    (work / "messages.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    truth = {text: name for name, text in (line.split("\t", 1) for line in lines)}
+    with teaching(work) as address, chromium() as browser:
+        tab = browser.new_page(viewport={"width": 1100, "height": 760})
+        tab.goto(address)
+        label(tab, truth, 240)
+        tab.click("text=Learning curve")
+        tab.wait_for_selector("#curve svg")
+        tab.screenshot(path=folder / "teach_light.png")
+        tab.emulate_media(color_scheme="dark")
+        tab.keyboard.press("w")
+        tab.wait_for_selector("#reasons .legend")
+        tab.screenshot(path=folder / "teach_dark.png")
+        phone = browser.new_page(viewport={"width": 390, "height": 760})
+        phone.goto(address)
+        label(phone, truth, 1)
+        phone.screenshot(path=folder / "teach_phone.png")
+        tab.goto(f"{address}#watch")
+        tab.emulate_media(color_scheme="light")
+        tab.wait_for_selector("#calibration svg")
+        tab.screenshot(path=folder / "teach_watch.png")
+
+
 def main(folder: Path = FOLDER) -> None:
     """Take all pictures."""
     with TemporaryDirectory() as name:
@@ -110,6 +169,7 @@ def main(folder: Path = FOLDER) -> None:
         terminal(EXPLAIN, run(EXPLAIN, work), folder / "terminal_explain.svg")
         run("bayleaf evaluate spam.bayleaf test.tsv --quiet --worst 3 --html report.html", work)
         picture(work / "report.html", folder / "report.png", 720)
+        teach(work, folder)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ MODULES = {
     "import": "tables",
     "tokens": "tokens",
     "study": "study",
+    "teach": "teach",
     "serve": "serve",
     "verify": "verify",
     "demo": "demo",

@@ -65,6 +65,18 @@ def serve_command(folder: str | None, **given: Any) -> None:
       bayleaf serve filter --model spam=spam.bayleaf --check
       bayleaf serve filter --token ann --scope learn
     """
+    check_installed()
+    os.umask(0o077)
+    if given["demo"]:
+        _demo(folder, given)
+        return
+    if folder is None:
+        raise click.UsageError("Missing argument 'FOLDER'. To look around without one: bayleaf serve --demo.")
+    _in_folder(Path(folder), given)
+
+
+def check_installed() -> None:
+    """Say what to install, if the service lacks something."""
     try:
         import msgspec  # noqa: F401 (what the extra installs)
         import prometheus_client  # noqa: F401
@@ -73,13 +85,6 @@ def serve_command(folder: str | None, **given: Any) -> None:
         raise click.ClickException(
             f"The service needs {error.name}, which is not installed: pip install 'bayleaf[serve]'."
         ) from None
-    os.umask(0o077)
-    if given["demo"]:
-        _demo(folder, given)
-        return
-    if folder is None:
-        raise click.UsageError("Missing argument 'FOLDER'. To look around without one: bayleaf serve --demo.")
-    _in_folder(Path(folder), given)
 
 
 def _in_folder(folder: Path, given: dict[str, Any]) -> None:
@@ -205,11 +210,11 @@ def _run(store: Store, given: dict[str, Any]) -> None:
     logs.configure()
     addresses = Addresses(given["http"], given["spamd"], given["http_socket"], given["spamd_socket"])
     service = Service(store)
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(serve(service, addresses, given["allow_tell"], lambda places: _say_ready(service, places)))
 
 
-def _loop_factory() -> Any:
+def loop_factory() -> Any:
     """The fast event loop, where it can be had."""
     try:
         import uvloop

@@ -1,4 +1,4 @@
-"""The database of a service: ledger, log and questions in one SQLite file, written by one connection.
+"""The database of a service: ledger, log, questions and actions in one SQLite file, one connection writes.
 
 The ledger (`document`) is what is learned now. The log (`change`) says who changed what, when; the sequence
 number of its last row is the version. A forgotten document's columns stay in its log row until no snapshot
@@ -39,6 +39,13 @@ CREATE TABLE IF NOT EXISTS question (
     number INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, id TEXT NOT NULL, user TEXT NOT NULL,
     identity BLOB NOT NULL, alias TEXT NOT NULL, subject TEXT NOT NULL, columns BLOB, label TEXT NOT NULL,
     probabilities TEXT NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, UNIQUE (model, id));
+CREATE TABLE IF NOT EXISTS action (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL,
+    item TEXT, identity BLOB, label TEXT, user TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
+    how TEXT NOT NULL, chance REAL, answer TEXT, asked REAL, sure REAL, before TEXT, undone REAL,
+    UNIQUE (model, key));
+CREATE INDEX IF NOT EXISTS action_identity ON action (model, identity);
+CREATE INDEX IF NOT EXISTS action_by ON action (model, by, number);
 CREATE TABLE IF NOT EXISTS kept_answer (
     key TEXT PRIMARY KEY, digest BLOB NOT NULL, answer BLOB NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
 """

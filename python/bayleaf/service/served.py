@@ -18,6 +18,7 @@ from bayleaf.service.changes import Effect
 from bayleaf.service.database import Ledger, Row
 from bayleaf.service.documents import Columns, Document, Reader, together, unpacked
 from bayleaf.service.refusals import Conflict, Invalid
+from bayleaf.tuning import Tuning
 from bayleaf.types import Label
 
 BATCH = 1_000
@@ -187,10 +188,11 @@ def own_counts(seed: Model, ledger: Ledger, number: int, user: str) -> Model:
     return model
 
 
-def retuned(model: Model, rows: Sequence[Row]) -> Model:
-    """The model with its evidence weighed anew on the documents of the ledger."""
+def retuned(model: Model, rows: Sequence[Row], level: Tuning | None = None) -> Model:
+    """The model with its evidence weighed anew on the documents of the ledger, on its level or another."""
     columns = together([unpacked(row.columns) for row in rows])
-    return model.retune(columns, [json.loads(row.label) for row in rows])
+    labels = [json.loads(row.label) for row in rows]
+    return model.retune(columns, labels) if level is None else model.tune(columns, labels, level)
 
 
 def facts(model: Model) -> bytes:

@@ -109,7 +109,7 @@ class Service:
         taught = [self._with_answer(served, document, label) for document, label in pairs]
         done: Done | bytes = await asyncio.wrap_future(self.store.learn(who, taught, once, correct))
         if isinstance(done, Done):
-            self._learned(served, who, taught, done)
+            self.learned(served, who, taught, done)
         return done
 
     def _with_answer(self, served: Served, document: Document, label: Label) -> Taught:
@@ -118,12 +118,13 @@ class Service:
             return Taught(document, label)
         return Taught(document, label, json.dumps(asked.label, ensure_ascii=False), asked.probability(label))
 
-    def _learned(self, served: Served, who: Who, taught: Sequence[Taught], done: Done) -> None:
+    def learned(self, served: Served, who: Who, taught: Sequence[Taught], done: Done) -> None:
+        """Note what was learned: in the metrics, the record of answers and the audit log."""
         for each, result in zip(taught, done.results, strict=True):
             self.metrics.change(served.name, result.outcome)
             if each.answer is not None and each.asked is not None and result.outcome == "learned":
                 self.record(served).taught(json.loads(each.answer), each.label, each.asked)
-        self._audit(served, who, done)
+        self.audit(served, who, done)
 
     async def forget(
         self, served: Served, change: Forget | ForgetWhere, once: Once | None = None
@@ -134,11 +135,12 @@ class Service:
         if isinstance(done, Done):
             for result in done.results:
                 self.metrics.change(served.name, result.outcome)
-            self._audit(served, change.who, done)
+            self.audit(served, change.who, done)
         return done
 
     @staticmethod
-    def _audit(served: Served, who: Who, done: Done) -> None:
+    def audit(served: Served, who: Who, done: Done) -> None:
+        """Say in the log who changed what."""
         for each in done.results:
             if each.outcome not in ("already", "unknown"):
                 entry = {

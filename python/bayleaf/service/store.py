@@ -24,6 +24,7 @@ from bayleaf.service.questions import Questions
 from bayleaf.service.refusals import Broken, Conflict, Invalid, NotFound
 from bayleaf.service.served import Answer, NotBuilt, Served, digest, replay, retuned
 from bayleaf.service.writer import Once, Writer
+from bayleaf.tuning import Tuning
 from bayleaf.types import Label
 
 logger = logging.getLogger("bayleaf.service")
@@ -220,14 +221,14 @@ class Store:
 
     # Weighing anew
 
-    def retune(self, served: Served) -> int:
+    def retune(self, served: Served, level: Tuning | None = None) -> int:
         """Weigh the evidence anew on the kept documents, in this thread; then switch. Gives their number."""
         copy, version, rows = self.writer.call(
             lambda ledger: (served.shared.copy(), served.version, list(ledger.documents(served.number)))
         ).result()
         if not rows:
             raise Conflict("There are no documents in the ledger to weigh the evidence on. Teach some first.")
-        tuned = retuned(copy, rows)
+        tuned = retuned(copy, rows, level)
 
         def switch(ledger: Ledger) -> None:
             replay(tuned, ledger, served.number, version)

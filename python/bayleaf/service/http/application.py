@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from bayleaf.service.http import asking, inference, openapi, teaching, telling
 from bayleaf.service.http.asgi import (
@@ -20,13 +19,13 @@ from bayleaf.service.http.asgi import (
     problem,
     send_reply,
 )
+from bayleaf.service.http.operation import Operation
+from bayleaf.service.page.operations import Page
 from bayleaf.service.refusals import Forbidden, NotFound, Refusal, TooMany
 from bayleaf.service.service import Service
-from bayleaf.service.tokens import Scope as TokenScope
 
 logger = logging.getLogger("bayleaf.service")
 
-Handler = Callable[[Service, Call], Awaitable[Reply]]
 LOOPBACK = ("localhost", "127.0.0.1", "::1", "")
 
 
@@ -34,14 +33,6 @@ class Failed(Refusal):
     """A fault of the service itself."""
 
     status, title = 500, "Internal error"
-
-
-class Operation(NamedTuple):
-    """What a path does, and the scope that it needs."""
-
-    name: str
-    handler: Handler
-    scope: TokenScope | None
 
 
 async def _openapi(service: Service, call: Call) -> Reply:
@@ -78,10 +69,12 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
 }
 
 
-def _tree() -> dict[tuple[int, str, str], dict[str, Operation]]:
+def _tree(
+    operations: Mapping[tuple[str, str], Operation],
+) -> dict[tuple[int, str, str], dict[str, Operation]]:
     """The operations by the number of parts of their paths, the first and the last part."""
     tree: dict[tuple[int, str, str], dict[str, Operation]] = {}
-    for (method, path), operation in OPERATIONS.items():
+    for (method, path), operation in operations.items():
         tree.setdefault(_key(path.replace("{name}", "*").split("/")), {})[method] = operation
     return tree
 
@@ -100,7 +93,7 @@ class Application:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.limits = service.store.settings.limits
-        self._tree = _tree()
+        self._tree = _tree(OPERATIONS | Page(service).operations())
         self.at_work = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
