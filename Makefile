@@ -52,7 +52,7 @@ types: $(VENV)/built ## mypy in strict mode, and the stub of the core against th
 	$(BIN)/stubtest bayleaf._core
 
 rust-check: ## clippy with warnings as errors, and the tests of the core.
-	cargo clippy --release --locked --all-targets -- -D warnings
+	cargo clippy --release --locked --all-targets --features fuzzing -- -D warnings
 	cargo test --release --locked --quiet
 
 bench: $(VENV)/built ## The speed table against the peers; needs BAYLEAF_DATA.
@@ -77,10 +77,13 @@ fuzz-quick: $(VENV)/built ## Some hundred inputs for each fuzz target in Python,
 
 fuzz: $(VENV)/built fuzz-core ## Fuzz every target, guided by coverage, SECONDS=600 each; Atheris and libFuzzer.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
-	for target in model_file text mail corpus; do \
+	for target in model_file text mail corpus spamd http; do \
+		mkdir -p target/fuzz/found/$$target && \
 		$(BIN)/python fuzz/run.py $$target --atheris -max_total_time=$(SECONDS) -timeout=30 -rss_limit_mb=4096 || exit 1; done
-	for target in analyze restore; do \
-		$(FUZZED)/$$target -max_total_time=$(SECONDS) -timeout=30 -rss_limit_mb=4096 fuzz/corpus/$$target || exit 1; done
+	for target in analyze tally patterns stems restore; do \
+		mkdir -p target/fuzz/found/$$target && \
+		$(FUZZED)/$$target -max_total_time=$(SECONDS) -timeout=30 -rss_limit_mb=4096 -print_final_stats=1 \
+			target/fuzz/found/$$target fuzz/corpus/$$target || exit 1; done
 
 # The core with AddressSanitizer, debug assertions and counters of coverage: features of the compiler that are not stable.
 TARGET = $(shell rustc -vV | sed -n 's/host: //p')

@@ -16,7 +16,8 @@ import warnings
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
-QUICK = {"model_file": 250, "text": 400, "mail": 400, "corpus": 400}
+FOUND = Path(__file__).parent.parent / "target" / "fuzz" / "found"
+QUICK = {"model_file": 250, "text": 400, "mail": 400, "corpus": 400, "spamd": 400, "http": 400}
 HANG = 60
 """Seconds that no input of a few kilobytes may take."""
 PIECES = [
@@ -90,7 +91,8 @@ def guided(name: str, rest: list[str]) -> None:
 
     with atheris.instrument_imports(include=["bayleaf"]):
         from targets import TARGETS
-    atheris.Setup([sys.argv[0], *rest, str(CORPUS / name)], TARGETS[name])
+    # What it finds goes to the first folder, the repository's stays as it is.
+    atheris.Setup([sys.argv[0], *rest, str(FOUND / name), str(CORPUS / name)], TARGETS[name])
     atheris.Fuzz()
 
 

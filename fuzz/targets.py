@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import service_targets
 
 from bayleaf import (
     Model,
@@ -240,4 +241,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "text": text,
     "mail": mail,
     "corpus": corpus,
+    "spamd": service_targets.spamd,
+    "http": service_targets.http,
 }

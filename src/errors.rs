@@ -13,14 +13,26 @@ pub const MAX_TERMS: u32 = (1 << 31) - 2;
 /// A document that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextError {
-    NotUtf8 { document: usize, byte: usize },
-    TooLong { document: usize, bytes: usize },
+    NotUtf8 {
+        document: usize,
+        byte: usize,
+    },
+    TooLong {
+        document: usize,
+        bytes: usize,
+    },
+    /// To find each token, the pattern of the tokenizer looks at more than can be remembered.
+    TooFarAhead {
+        document: usize,
+    },
 }
 
 impl TextError {
     pub fn document(&self) -> usize {
         match *self {
-            Self::NotUtf8 { document, .. } | Self::TooLong { document, .. } => document,
+            Self::NotUtf8 { document, .. }
+            | Self::TooLong { document, .. }
+            | Self::TooFarAhead { document } => document,
         }
     }
 
@@ -28,6 +40,7 @@ impl TextError {
         match self {
             Self::NotUtf8 { byte, .. } => Self::NotUtf8 { document, byte },
             Self::TooLong { bytes, .. } => Self::TooLong { document, bytes },
+            Self::TooFarAhead { .. } => Self::TooFarAhead { document },
         }
     }
 }
@@ -42,6 +55,11 @@ impl fmt::Display for TextError {
             Self::TooLong { document, bytes } => write!(
                 f,
                 "Document {document} has {bytes} bytes; one must stay a little below {MAX_BYTES}. Cut it in pieces."
+            ),
+            Self::TooFarAhead { document } => write!(
+                f,
+                "The tokenizer's regular expression looks too far ahead in document {document} to find where a token ends. \
+                 Cut the document in pieces, or use a pattern that needs to see less of it."
             ),
         }
     }

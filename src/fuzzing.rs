@@ -1,26 +1,41 @@
 //! What a fuzzer calls (`make fuzz`): any bytes are a view and texts, or the arrays of a file. Built only for it.
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
-
-use regex::Regex;
 
 use crate::analyze::located::parts;
 use crate::analyze::normalize::Normalizer;
+use crate::analyze::patterns::Pattern;
+use crate::analyze::porter::Porter;
 use crate::analyze::reader::{Analysis, Document, Reader};
-use crate::analyze::tokenizers::{self, Cut, Tokenizer};
+use crate::analyze::tokenizers::{Cut, Tokenizer};
 use crate::analyze::words::WordRules;
 use crate::context::{Context, Labeled};
 use crate::lexicon::Lexicon;
-use crate::lexicon::numbering::Frozen;
+use crate::lexicon::numbering::{Frozen, Numbering};
 use crate::tally::Tally;
 use crate::tally::export::{Arrays, Integers, Wanted, export};
 use crate::tally::restore::{Column, Stored};
 
 /// Compiled once: with every input that took 100 times as long as all the rest.
-static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let sources = [r"\b(?i:https?://|www\.)[^\s<>]*[^\s<>.,;]|\B#\w+", r"\w[\w']*|\d+", r"(\w+)\W"];
-    sources.iter().filter_map(|source| tokenizers::pattern(source).ok()).collect()
+static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    let sources = [
+        r"\b(?i:https?://|www\.)[^\s<>]*[^\s<>.,;]|\B#\w+",
+        r"\w[\w']*|\d+",
+        r"(\w+)\W",
+        r"(?u)\b\w\w+\b",
+        r"<[^>]*>|\S",
+        r".*[^A-Z]|[A-Z]",
+        r"(?:a|ab)(?:c|bcd)?(d*)",
+        r"a*?b??|(?:)",
+        r"(?m)^(.*)$",
+        r"(?:a?){3}a{3}",
+        r"(?i)é+|\p{Greek}+|[^\x00-\x7f]",
+        r"\d{1,3}(?:[.,]\d{3})*(?:[.,]\d+)?|\B",
+    ];
+    sources.iter().filter_map(|source| Pattern::new(source, || Ok(())).ok()).collect()
 });
+static NORMALIZER: LazyLock<Normalizer> = LazyLock::new(|| Normalizer::new(["the", "a", ""], true, None));
 const ALL: Wanted = Wanted { documents: true, occurrences: true, shares: true };
 
 /// A view of any kind, as two bytes say.
@@ -63,38 +78,96 @@ fn analysis(kind: u8, rules: u8) -> Option<Analysis> {
     })
 }
 
-/// The fast and the careful way find the same terms, and what was learned and forgotten leaves no trace.
+thread_local! {
+    /// Kept from input to input: to make them takes longer than to use them.
+    static READING: RefCell<(Reader, Lexicon)> = RefCell::default();
+    static STEMMER: RefCell<(Porter, String)> = RefCell::default();
+}
+const MOST_NODES: u32 = 5_000;
+
+fn documents(text: &[u8]) -> Vec<Document<'_>> {
+    text.split(|&byte| byte == 0).map(|bytes| Document { bytes, trusted: false }).collect()
+}
+
+/// The fast and the careful way find the same terms.
 ///
 /// # Panics
 ///
 /// If they do not.
 pub fn analyze(data: &[u8]) {
-    let &[kind, rules, normalize, ref text @ ..] = data else { return };
+    let &[kind, rules, ref text @ ..] = data else { return };
     let Some(analysis) = analysis(kind, rules) else { return };
-    let normalizer = Normalizer::new(["the", "a", ""], normalize & 1 == 1, None);
-    let words = matches!(analysis, Analysis::Words { .. });
-    let normalizer = (words && normalize & 2 == 2).then_some(&normalizer);
-    let documents: Vec<Document> =
-        text.split(|&byte| byte == 0).map(|bytes| Document { bytes, trusted: false }).collect();
-    let mut lexicon = Lexicon::default();
-    let mut reader = Reader::default();
-    let read = reader.read(&documents, &analysis, normalizer, &mut lexicon);
-    for (i, &document) in documents.iter().enumerate() {
-        let found = parts(document, &analysis, normalizer, &mut Frozen::new(&lexicon, false));
-        match (&read, found) {
-            (Ok(()), Ok(found)) => {
-                let mut careful: Vec<u32> = found.iter().map(|part| part.node).collect();
-                let mut fast = reader.terms(i).to_vec();
-                careful.sort_unstable();
-                fast.sort_unstable();
-                assert_eq!(fast, careful);
-                assert!(found.iter().all(|part| part.start <= part.end && part.end <= document.bytes.len()));
-            }
-            (Ok(()), Err(error)) => unreachable!("only the careful way refuses: {error}"),
-            (Err(_), _) => return,
+    let stemmed = kind & 64 > 0 && matches!(analysis, Analysis::Words { .. });
+    let normalizer = stemmed.then_some(&*NORMALIZER);
+    READING.with_borrow_mut(|(reader, lexicon)| {
+        if lexicon.nodes > MOST_NODES {
+            *lexicon = Lexicon::default();
         }
+        // What a form became is kept, and differs from view to view.
+        lexicon.forget_forms();
+        let documents = documents(text);
+        if reader.read(&documents, &analysis, normalizer, lexicon).is_err() {
+            return;
+        }
+        for (i, &document) in documents.iter().enumerate() {
+            let found = parts(document, &analysis, normalizer, &mut Frozen::new(lexicon, false));
+            let found = found.unwrap_or_else(|error| unreachable!("only the careful way refuses: {error}"));
+            let mut careful: Vec<u32> = found.iter().map(|part| part.node).collect();
+            let mut fast = reader.terms(i).to_vec();
+            careful.sort_unstable();
+            fast.sort_unstable();
+            assert_eq!(fast, careful);
+            assert!(found.iter().all(|part| part.start <= part.end && part.end <= document.bytes.len()));
+        }
+    });
+}
+
+/// What was learned and forgotten leaves no trace, and what is exported can be restored.
+///
+/// # Panics
+///
+/// If it does.
+pub fn tally(data: &[u8]) {
+    let &[kind, rules, ref text @ ..] = data else { return };
+    let Some(analysis) = analysis(kind, rules) else { return };
+    let stemmed = kind & 64 > 0 && matches!(analysis, Analysis::Words { .. });
+    let documents = documents(text);
+    if documents.iter().all(|document| std::str::from_utf8(document.bytes).is_ok()) {
+        forgotten(&analysis, stemmed.then_some(&*NORMALIZER), &documents);
     }
-    forgotten(&analysis, normalizer, &documents);
+}
+
+/// A search that remembers finds the tokens of the quick one.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn patterns(data: &[u8]) {
+    let Some((&which, text)) = data.split_first() else { return };
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let pattern = &PATTERNS[which as usize % PATTERNS.len()];
+    let (mut quick, mut careful) = (Vec::new(), Vec::new());
+    assert!(pattern.tokens(text, &mut |token| quick.push(token)).is_ok());
+    assert!(pattern.remembering(text, 0, &mut |token| careful.push(token)).is_ok());
+    assert_eq!(quick, careful);
+    assert!(quick.iter().all(|token| text.get(token.clone()).is_some_and(|token| !token.is_empty())));
+}
+
+/// A stem is text, and not much longer than its word.
+///
+/// # Panics
+///
+/// If it is not.
+pub fn stems(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    STEMMER.with_borrow_mut(|(porter, stem)| {
+        for word in text.split(' ') {
+            stem.clear();
+            porter.stem(word, stem);
+            assert!(std::str::from_utf8(stem.as_bytes()).is_ok());
+            assert!(stem.len() <= word.len() + 1);
+        }
+    });
 }
 
 fn forgotten(analysis: &Analysis, normalizer: Option<&Normalizer>, documents: &[Document]) {

@@ -26,11 +26,17 @@ pub struct NoRoom {
 
 /// `rows * columns` zeros, if there is room for them: what is asked for depends on the input alone, and may be anything.
 pub fn zeros<T: Copy + Default>(rows: usize, columns: usize) -> Result<Vec<T>, NoRoom> {
+    // Tried and given back: only `vec!` gets zeros from the system without writing them.
+    check_room::<T>(rows, columns)?;
+    Ok(vec![T::default(); rows * columns])
+}
+
+/// Whether there is room for `rows * columns` values: asked before they are made where a product of two sizes of the
+/// input decides.
+pub fn check_room<T>(rows: usize, columns: usize) -> Result<(), NoRoom> {
     let none = || NoRoom { bytes: rows as u128 * columns as u128 * size_of::<T>() as u128 };
     let length = rows.checked_mul(columns).ok_or_else(none)?;
-    // Tried and given back: only `vec!` gets zeros from the system without writing them.
-    Vec::<T>::new().try_reserve_exact(length).map_err(|_| none())?;
-    Ok(vec![T::default(); length])
+    Vec::<T>::new().try_reserve_exact(length).map_err(|_| none())
 }
 
 /// All of `values`, whose number is known.

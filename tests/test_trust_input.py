@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import base64
-import subprocess
-import sys
 import warnings
-from typing import Any
 
-import numpy as np
 import pytest
-from scipy import sparse
 
 from bayleaf import (
-    BernoulliNB,
-    ComplementNB,
-    GaussianNB,
     Model,
-    MultinomialNB,
-    bins,
-    category,
     mail_columns,
-    normal,
     words,
 )
-from bayleaf.exchange import from_cells
 from bayleaf.text.mail_html import visible_text
+from programs import run
 
 pa = pytest.importorskip("pyarrow")
-
-
-def run(program: str, timeout: int = 120) -> str:
-    """What a program prints that might take its process down."""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=timeout, check=False
-    )
-    assert done.returncode == 0, f"{done.returncode}: {done.stderr[-2000:]}"
-    return done.stdout.strip()
 
 
 RACE = """
@@ -245,90 +224,6 @@ def test_mail_that_is_nested_too_deeply_keeps_its_head(depth: int) -> None:
 def test_a_header_of_any_length_costs_no_more_than_its_length(header: str) -> None:
     # Each of them took minutes.
     assert mail_columns([f"From: a@b.example\n{header}\n\nhello"])["from_domain"] == ["b.example"]
-
-
-# Numbers
-
-
-@pytest.mark.parametrize("alpha", [1.7e308, 1e101])
-def test_an_alpha_that_would_make_no_numbers_is_refused(alpha: float) -> None:
-    with pytest.raises(ValueError, match="at most 1e\\+100"):
-        Model(alpha=alpha)
-    with pytest.raises(ValueError, match="at most 1e\\+100"):
-        words(alpha=alpha)
-    X, y = np.array([[1, 2], [3, 0]]), [0, 1]
-    for estimator in (MultinomialNB, BernoulliNB, ComplementNB):
-        with pytest.raises(ValueError, match="at most 1e\\+100"):
-            estimator(alpha=alpha).fit(X, y)
-
-
-def test_the_largest_alpha_gives_finite_answers() -> None:
-    model = Model(alpha=1e100).learn(["a b", "c"], ["x", "y"])
-    assert np.isfinite(model.log_joint(["a c"])).all()
-
-
-def test_numbers_whose_squares_are_no_floats_are_refused() -> None:
-    with pytest.raises(ValueError, match="1e\\+200"):
-        GaussianNB().fit([[1e200], [1.0]], [0, 1])
-    with pytest.raises(ValueError, match="1e\\+200"):
-        GaussianNB().fit([[2.0], [1.0]], [0, 1]).predict([[1e200]])
-
-
-def test_two_entries_for_one_cell_of_a_sparse_matrix_are_one_value() -> None:
-    parts = (np.array([1.0, 2.0, 3.0]), np.array([1, 1, 0]), np.array([0, 2, 3]))
-    matrix = sparse.csr_matrix(parts, shape=(2, 3))
-    given = BernoulliNB().fit(matrix, [0, 1]).predict_proba(matrix)
-    dense = BernoulliNB().fit(matrix.toarray(), [0, 1]).predict_proba(matrix.toarray())
-    np.testing.assert_allclose(given, dense, rtol=1e-12)
-    assert matrix.nnz == 3, "the matrix that was given has not changed"
-    for estimator in (MultinomialNB, ComplementNB):
-        given = estimator().fit(matrix, [0, 1]).predict_proba(matrix)
-        dense = estimator().fit(matrix.toarray(), [0, 1]).predict_proba(matrix.toarray())
-        np.testing.assert_allclose(given, dense, rtol=1e-12)
-
-
-def test_bins_by_entropy_take_any_number_of_classes() -> None:
-    numbers = np.arange(1400.0)
-    model = Model({"n": bins(by="entropy")}).learn({"n": numbers}, (numbers % 700).astype(int))
-    assert len(model.predict({"n": [3.0]})) == 1
-
-
-def test_a_density_that_underflows_is_told_apart_from_alpha() -> None:
-    model = Model({"n": normal(smoothing=0)}).learn({"n": [1.0, 1.0, 2.0, 2.0]}, ["x", "x", "y", "y"])
-    with pytest.warns(UserWarning, match="too far from all that were learned"):
-        model.posterior({"n": [5.0]})
-
-
-# What grew faster than its input
-
-
-def test_the_best_terms_are_those_of_the_dense_definition() -> None:
-    texts = [f"w{i % 7} w{i % 3} v{i % 5} v{i}" for i in range(40)]
-    labels = [i % 4 for i in range(40)]
-    for view in (words(), words(event="complement"), words(event="bernoulli"), words(tf="tf-idf")):
-        model = Model([view], threads=1).learn(texts, labels)
-        names = model.counts().term_names
-        scorer: Any = model._answers.current(model._compiled).scorers[0]
-        counted, weights, _ = scorer._whole()
-        rows = weights.finite.rows(counted, np.arange(len(names)))
-        for number, label in enumerate(model.classes):
-            others = np.delete(rows, number, axis=1).mean(axis=1)
-            odds = dict(zip(names, rows[:, number] - others, strict=True))
-            for term, value in model.top_terms(label, 5):
-                assert value == pytest.approx(odds[term], abs=1e-9)
-
-
-def test_categories_that_were_announced_are_compared_once() -> None:
-    values = [f"v{i}" for i in range(5_000)]
-    model = Model({"c": category(values=values)}, threads=1).learn({"c": values}, ["x", "y"] * 2_500)
-    assert model.predict({"c": ["v1"]}) == ["y"]
-
-
-def test_terms_of_more_words_than_the_view_looks_at_are_not_imported() -> None:
-    like = Model([words(2)]).learn(["a b"], ["x"])
-    cells = {(0, "", "x"): [1, 0, 0, 0, 0], (0, "a " * 20_000 + "a", "x"): [1, 1, 1, 0, 0]}
-    with pytest.raises(ValueError, match="up to 2 words together, and a term has 20001"):
-        from_cells(cells, like)
 
 
 # The terminal

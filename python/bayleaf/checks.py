@@ -12,6 +12,8 @@ import numpy as np
 
 MAX_ALPHA = 1e100
 """Times the number of terms, a larger one would be no float."""
+MIN_ALPHA = 1e-300
+"""Divided by a number of documents, a smaller one would be 0."""
 
 
 def check_alpha(alpha: Any) -> float:
@@ -23,6 +25,11 @@ def check_alpha(alpha: Any) -> float:
         raise ValueError(
             f"`alpha` is a pseudo-count of at most {MAX_ALPHA:g}, which leaves nothing of the counts; got "
             f"{alpha!r}."
+        )
+    if 0 < float(alpha) < MIN_ALPHA:
+        raise ValueError(
+            f"`alpha` is a pseudo-count of 0 or of at least {MIN_ALPHA:g}: no float holds what less adds; "
+            f"got {alpha!r}."
         )
     return float(alpha)
 

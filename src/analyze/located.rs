@@ -67,7 +67,7 @@ fn word_parts<N: Numbering>(
     numbering: &mut N,
 ) -> Result<Vec<Part>, ReadError> {
     let mut parts = Vec::new();
-    for piece in cut.pieces(text) {
+    for piece in cut.pieces(text)? {
         let forms = forms_of(&text[piece.range.clone()], cut, piece.kept)?;
         let normalizer = normalizer.filter(|_| !piece.kept);
         for (word, [start, end]) in normalized(forms, normalizer)? {
@@ -264,8 +264,9 @@ mod tests {
 
     use super::*;
     use crate::analyze::normalize::WordList;
+    use crate::analyze::patterns::Pattern;
     use crate::analyze::reader::Reader;
-    use crate::analyze::tokenizers::{Cutter, pattern};
+    use crate::analyze::tokenizers::Cutter;
     use crate::analyze::words::WordRules;
     use crate::lexicon::Lexicon;
 
@@ -280,7 +281,7 @@ mod tests {
 
     fn tokenizers() -> Vec<Tokenizer> {
         let mut all = vec![Tokenizer::Words, Tokenizer::Punctuation, Tokenizer::Whitespace];
-        all.extend(pattern(r"(\w)\w*|,").map(Tokenizer::Pattern));
+        all.extend(Pattern::new(r"(\w)\w*|,", || Ok(())).map(Tokenizer::Pattern));
         all.push(Tokenizer::Function(Box::new(AtCommas)));
         all
     }
@@ -290,7 +291,7 @@ mod tests {
         let cut = |tokenizer| Cut {
             rules: rules.clone(),
             tokenizer,
-            keep: keep.then(|| pattern("#\\w+|aa").ok()).flatten(),
+            keep: keep.then(|| Pattern::new("#\\w+|aa", || Ok(())).ok()).flatten(),
         };
         let words = |tokenizer| Analysis::Words { cut: cut(tokenizer), shortest, longest, sparse };
         let lower = rules.lower;

@@ -1,14 +1,12 @@
 //! The tokenizers besides plain words. They go over the text once more, character by character.
 
-use crate::errors::TextError;
+use crate::errors::{ReadError, TextError};
 use std::ops::Range;
-
-use regex::Regex;
 
 use crate::analyze::characters::{is_space, lower_into, marks, spaceless};
 use crate::analyze::normalize::WordList;
+use crate::analyze::patterns::Pattern;
 use crate::analyze::spans::push_spans;
-use crate::analyze::tokenizers::matches;
 use crate::analyze::words::{PAD, Tokens, WordRules, checked};
 
 impl Tokens {
@@ -98,9 +96,11 @@ impl Tokens {
         source: &[u8],
         trusted: bool,
         rules: &WordRules,
-        pattern: &Regex,
-    ) -> Result<(), TextError> {
-        self.add_found(source, trusted, rules, |text, push| matches(pattern, text).for_each(push))
+        pattern: &Pattern,
+    ) -> Result<(), ReadError> {
+        let mut found = Ok(());
+        self.add_found(source, trusted, rules, |text, push| found = pattern.tokens(text, push))?;
+        found
     }
 
     /// Append what `find` says where it found it.

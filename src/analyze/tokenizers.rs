@@ -2,16 +2,11 @@
 
 use crate::errors::ReadError;
 use std::error::Error;
-use std::fmt;
 use std::ops::Range;
 
-use regex::{Regex, RegexBuilder};
-
 use crate::analyze::normalize::WordList;
+use crate::analyze::patterns::Pattern;
 use crate::analyze::words::{Tokens, WordRules, checked};
-
-/// A regular expression takes at most this many bytes of memory, compiled.
-const PATTERN_BYTES: usize = 16 << 20;
 
 /// A function from a text to its tokens, such as one written in Python.
 pub trait Cutter: Send + Sync {
@@ -26,47 +21,15 @@ pub enum Tokenizer {
     /// What stands between white space.
     Whitespace,
     /// What a regular expression finds, or its only group.
-    Pattern(Regex),
+    Pattern(Pattern),
     Function(Box<dyn Cutter>),
-}
-
-/// A regular expression that cannot be used.
-#[derive(Debug)]
-pub struct PatternError(String);
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for PatternError {}
-
-pub fn pattern(source: &str) -> Result<Regex, PatternError> {
-    let built = RegexBuilder::new(source).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
-    let pattern = built.map_err(|error| PatternError(error.to_string()))?;
-    if pattern.captures_len() > 2 {
-        let groups = pattern.captures_len() - 1;
-        return Err(PatternError(format!("it has {groups} groups, and a token can be only one of them")));
-    }
-    Ok(pattern)
-}
-
-/// Where the tokens of a pattern stand: its matches, or their only group; never empty.
-pub fn matches<'a>(pattern: &'a Regex, text: &'a str) -> Box<dyn Iterator<Item = Range<usize>> + 'a> {
-    let found: Box<dyn Iterator<Item = Range<usize>>> = if pattern.captures_len() == 1 {
-        Box::new(pattern.find_iter(text).map(|found| found.range()))
-    } else {
-        Box::new(pattern.captures_iter(text).filter_map(|found| Some(found.get(1)?.range())))
-    };
-    Box::new(found.filter(|range| !range.is_empty()))
 }
 
 pub struct Cut {
     pub rules: WordRules,
     pub tokenizer: Tokenizer,
     /// What is a token of its own, whatever the tokenizer would make of it, and is not normalized.
-    pub keep: Option<Regex>,
+    pub keep: Option<Pattern>,
 }
 
 /// A stretch of a document: to be kept whole, or to be cut.
@@ -82,7 +45,7 @@ impl Cut {
             return self.add_piece(document, trusted, tokens);
         }
         let text = checked(document, trusted)?;
-        self.pieces(text).into_iter().try_for_each(|piece| {
+        self.pieces(text)?.into_iter().try_for_each(|piece| {
             let bytes = &document[piece.range];
             if piece.kept {
                 Ok(tokens.add_whole(bytes, &self.rules)?)
@@ -93,17 +56,19 @@ impl Cut {
     }
 
     /// The document as stretches that are kept whole and what stands between them.
-    pub fn pieces(&self, text: &str) -> Vec<Piece> {
+    pub fn pieces(&self, text: &str) -> Result<Vec<Piece>, ReadError> {
         let mut pieces = Vec::new();
         let mut end = 0;
-        for found in self.keep.iter().flat_map(|keep| matches(keep, text)) {
-            pieces.push(Piece { range: end..found.start, kept: false });
-            end = found.end;
-            pieces.push(Piece { range: found, kept: true });
+        if let Some(keep) = &self.keep {
+            keep.tokens(text, &mut |found| {
+                pieces.push(Piece { range: end..found.start, kept: false });
+                end = found.end;
+                pieces.push(Piece { range: found, kept: true });
+            })?;
         }
         pieces.push(Piece { range: end..text.len(), kept: false });
         pieces.retain(|piece| !piece.range.is_empty());
-        pieces
+        Ok(pieces)
     }
 
     /// Append the tokens of a stretch in which nothing is kept whole.

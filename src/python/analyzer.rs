@@ -6,11 +6,12 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 
 use super::documents::Documents;
-use super::functions::{PyCutter, PyFunction};
+use super::functions::{PyCutter, PyFunction, signals};
 use crate::analyze::located::{Part, parts};
 use crate::analyze::normalize::Normalizer;
+use crate::analyze::patterns::Pattern;
 use crate::analyze::reader::Analysis;
-use crate::analyze::tokenizers::{self, Cut, Tokenizer};
+use crate::analyze::tokenizers::{Cut, Tokenizer};
 use crate::analyze::words::WordRules;
 use crate::context::Context;
 use crate::errors::TallyError;
@@ -80,12 +81,12 @@ impl Analyzer {
         let rules = WordRules { lower, marks, min_length, max_length, max_bytes, bigrams };
         let tokenizer = match (tokenizer, pattern, function) {
             (_, None, Some(function)) => Tokenizer::Function(Box::new(PyCutter(function))),
-            (_, Some(pattern), None) => Tokenizer::Pattern(tokenizers::pattern(pattern)?),
+            (_, Some(pattern), None) => Tokenizer::Pattern(Pattern::new(pattern, signals)?),
             ("whitespace", None, None) => Tokenizer::Whitespace,
             ("words+punctuation", None, None) => Tokenizer::Punctuation,
             _ => Tokenizer::Words,
         };
-        let cut = Cut { rules, tokenizer, keep: keep.map(tokenizers::pattern).transpose()? };
+        let cut = Cut { rules, tokenizer, keep: keep.map(|keep| Pattern::new(keep, signals)).transpose()? };
         let function = normalizer.map(|function| Box::new(PyFunction(function)) as _);
         let normalizer = Normalizer::new(stop_words.iter().map(String::as_str), porter, function);
         let normalizer = (!normalizer.is_idle()).then_some(normalizer);

@@ -103,3 +103,8 @@ impl Cutter for PyCutter {
         .map_err(Into::into)
     }
 }
+
+/// Poll for Ctrl-C; the exception of a signal handler is an error as that of a callback is.
+pub fn signals() -> Result<(), Box<dyn Error + Send + Sync>> {
+    Ok(Python::attach(|py| py.check_signals())?)
+}

@@ -13,8 +13,8 @@ mod tuning;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::analyze::patterns::PatternError;
 use crate::analyze::porter::Porter;
-use crate::analyze::tokenizers::PatternError;
 use crate::errors::{ReadError, TallyError};
 use crate::tally::restore::Damaged;
 

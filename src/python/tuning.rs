@@ -11,8 +11,10 @@ use pyo3::types::PyDict;
 use super::arrays::{event_of, floats, numbers_of};
 use super::documents::Documents;
 use super::tally::PyTally;
+use crate::errors::TallyError;
 use crate::lexicon::Lexicon;
 use crate::lexicon::bag::NONE;
+use crate::memory::check_room;
 use crate::tally::bags::Rows;
 use crate::tune::features::{Beside, Features, TuneError};
 use crate::tune::leave_one_out::{Facts, LeaveOneOut};
@@ -125,6 +127,7 @@ impl PyRows {
         fits(documents.len() == labels.len() && place.len() == self.terms)?;
         fits(labels.iter().all(|&label| (label as usize) < classes))?;
         fits(place.iter().all(|&term| term == NONE || (term as usize) < terms))?;
+        check_room::<u32>(terms, classes).map_err(TallyError::from)?;
         let counts = py.detach(|| self.rows.counts(documents, labels, classes, place, terms));
         counts.into_pyarray(py).reshape([terms, classes])
     }
@@ -143,7 +146,14 @@ pub struct PyFeatures {
 
 impl PyFeatures {
     fn check(&self, weights: &[f64], bias: &[f64]) -> PyResult<()> {
-        fits(weights.len() == self.features.weights() && bias.len() == self.features.classes())
+        fits(weights.len() == self.features.weights() && bias.len() == self.features.classes())?;
+        self.check_room(1)
+    }
+
+    /// Scores of all documents are held at once, in each group of terms.
+    fn check_room(&self, groups: usize) -> PyResult<()> {
+        let classes = self.features.classes().saturating_mul(groups);
+        Ok(check_room::<f64>(self.features.documents(), classes).map_err(TallyError::from)?)
     }
 }
 
@@ -174,6 +184,7 @@ impl PyFeatures {
             let (place, counts) = (place.as_slice()?, counts.as_slice()?);
             fits(place.len() == rows.terms && counts.len() == terms * classes)?;
             fits(place.iter().all(|&term| term == NONE || (term as usize) < terms))?;
+            check_room::<f64>(terms, classes).map_err(TallyError::from)?;
             counted.push(Counted { rows: &rows.rows, place, counts, alpha: *alpha });
         }
         let shape = dense.as_array().dim();
@@ -235,6 +246,7 @@ impl PyFeatures {
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let group = group.as_slice()?;
         fits(group.len() == self.features.weights())?;
+        self.check_room(groups)?;
         let shape = [self.features.documents(), groups, self.features.classes()];
         let scores = py.detach(|| self.features.group_scores(group, groups, self.threads));
         scores.into_pyarray(py).reshape(shape)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import assert_all_finite
 
-from bayleaf.checks import MAX_ALPHA
+from bayleaf.checks import MAX_ALPHA, MIN_ALPHA
 from bayleaf.matrix.base import NaiveBayesBase, checked_priors, class_shares, log
 from bayleaf.matrix.counts import Array
 from bayleaf.posterior import log_shares
@@ -68,6 +68,8 @@ class Smoothed(NaiveBayesBase):
                 stacklevel=2,
             )
             alpha = np.maximum(alpha, SMALLEST_ALPHA)
+        if ((alpha > 0) & (alpha < MIN_ALPHA)).any():
+            raise ValueError(f"`alpha` must be 0 or at least {MIN_ALPHA:g}, got {self.alpha!r}.")
         return float(alpha) if scalar else alpha
 
     def _derive(self) -> None:

@@ -65,6 +65,7 @@ class Reading:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._bytes = bytearray()
+        self._searched = 0
         self._request: Request | None = None
         self._length: int | None = None
 
@@ -88,7 +89,8 @@ class Reading:
         return request
 
     def _read_head(self, ended: bool) -> bool:
-        found = _HEAD_END.search(self._bytes)
+        found = _HEAD_END.search(self._bytes, self._searched)
+        self._searched = max(len(self._bytes) - 3, 0)  # the end of a head has four bytes at most
         if found is None and not ended:
             if len(self._bytes) > LONGEST_HEAD:
                 raise SpamdError(PROTOCOL, "Bad header line: the head of the request does not end")

@@ -41,12 +41,16 @@ def normal_curves(moments: Sequence[Moments], smoothing: float) -> tuple[Floats,
     return means, np.ones_like(variances) if whole.variance == 0 else variances + smoothing * whole.variance
 
 
-def log_normal(x: Floats, means: Floats, variances: Floats) -> Floats:
-    """The log density of each number under each curve; one of no width rules out all but its mean."""
+def log_normal(x: Floats, means: Floats, variances: Floats, power: int = 0) -> Floats:
+    """The log density of each number under each curve; one of no width rules out all but its mean.
+
+    The curves are those of the numbers times 2**power.
+    """
     wide = np.where(variances > 0, variances, 1.0)
-    distance = x[:, None] - means
     with np.errstate(over="ignore"):
+        distance = np.ldexp(x, power)[:, None] - means
         density: Floats = -0.5 * (distance * distance / wide + np.log(wide)) - LOG_ROOT_TAU
+        density += power * math.log(2)
     return np.where((variances > 0) | (distance == 0), density, -np.inf)
 
 

@@ -104,13 +104,15 @@ def _by_pair(
 
 def _normal(tally: MomentTally, order: Classes, column: Floats, labels: Classes, smoothing: float) -> Floats:
     moments = tally.counts(order).moments
+    power = sum(moments, Moments()).power
+    moments = [each.scaled(power) for each in moments]
+    whole = sum(moments, Moments())
 
     def score(numbers: Floats, label: NDArray[np.intp]) -> Floats:
-        each = [_one(number) for number in numbers.tolist()]
-        whole = sum(moments, Moments())
+        each = [_one(number).scaled(power) for number in numbers.tolist()]
         others = [whole - one for one in each]
         mine = [moments[c] - one for c, one in zip(label.tolist(), each, strict=True)]
-        return _curves_without(moments, others, mine, label, numbers, smoothing)
+        return _curves_without(moments, others, mine, label, numbers, smoothing, power)
 
     return _by_pair(column, labels, len(order), score)
 
@@ -123,9 +125,12 @@ def _one(number: float) -> Moments:
 
 def _curves_without(
     moments: list[Moments], others: list[Moments], mine: list[Moments], label: NDArray[np.intp],
-    numbers: Floats, smoothing: float,
+    numbers: Floats, smoothing: float, power: int,
 ) -> Floats:  # fmt: skip
-    """The log density of each number where its class, and the whole column, lack it."""
+    """The log density of each number where its class, and the whole column, lack it.
+
+    The moments are those of the numbers times 2**power.
+    """
     rows = np.arange(len(numbers))
     impossible = np.array(
         [not (left.possible and rest.possible) for left, rest in zip(mine, others, strict=True)]
@@ -142,7 +147,7 @@ def _curves_without(
     all_variances = np.where(
         whole_variance[:, None] == 0, 1.0, all_variances + smoothing * whole_variance[:, None]
     )
-    scores = log_normal(numbers, all_means, all_variances)
+    scores = log_normal(numbers, all_means, all_variances, power)
     scores[empty] = 0.0
     scores[impossible] = np.nan
     return scores

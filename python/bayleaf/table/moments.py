@@ -22,6 +22,8 @@ from bayleaf.types import Arrays, Classes, Floats
 
 SCALE = 1126
 """Every float is a whole number of 2**-SCALE: the smallest has 53 bits ending at 2**-1126."""
+SMALL = -900
+"""Variances below 2**SMALL come near to what floats take for 0, or hold with fewer digits."""
 ROWS = 1 << 16
 """Rows at a time: products of 18 bits summed over so many are exact in a float."""
 EXPONENTS = 1 << 12
@@ -61,6 +63,16 @@ class Moments:
     def variance(self) -> float:
         """The mean square distance from the mean, correctly rounded."""
         return self._spread / (self.n * self.n << 2 * SCALE)
+
+    def scaled(self, power: int) -> Moments:
+        """The moments of the same numbers times 2**power."""
+        return Moments(self.n, self.sum << power, self.squares << 2 * power)
+
+    @property
+    def power(self) -> int:
+        """By which power of two to multiply the numbers so that a float can hold their variance."""
+        exponent = self._spread.bit_length() - 2 * self.n.bit_length() - 2 * SCALE
+        return -exponent // 2 if self._spread > 0 and exponent < SMALL else 0
 
 
 @dataclass(frozen=True, eq=False)

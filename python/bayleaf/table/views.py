@@ -14,7 +14,7 @@ from bayleaf import columns
 from bayleaf.checks import check_alpha, check_choice
 from bayleaf.table import densities, kernels
 from bayleaf.table.counts import BlockTally, ValueCounts, ValueTally
-from bayleaf.table.moments import MomentTally
+from bayleaf.table.moments import Moments, MomentTally
 from bayleaf.table.scorers import BinScorer, BlockScorer, CategoryScorer, NumberScorer
 from bayleaf.types import Arrays, Classes, Floats, Unseen
 from bayleaf.view import View
@@ -114,11 +114,13 @@ class Normal(_Numbers):
 
     def compile(self, tally: MomentTally, order: Classes, alpha: float, unseen: Unseen) -> NumberScorer:  # noqa: ARG002
         """The curve of each class."""
-        curves = densities.normal_curves(tally.counts(order).moments, self.smoothing)
+        moments = tally.counts(order).moments
+        power = sum(moments, Moments()).power
+        curves = densities.normal_curves([each.scaled(power) for each in moments], self.smoothing)
         if curves is None:
             return _says_nothing(order)
         means, variances = curves
-        density = lambda x: densities.log_normal(x, means, variances)  # noqa: E731
+        density = lambda x: densities.log_normal(x, means, variances, power)  # noqa: E731
         return NumberScorer(density, len(order), not variances.all())
 
 

@@ -125,6 +125,8 @@ class Application:
             await send_reply(reply, send)
         except Refusal as refusal:  # in the middle of a stream: there is no other way left to say so
             logger.warning("A stream was cut: %s", refusal.detail)
+        except Gone:
+            logger.debug("The client of a stream went away.")
 
     def _find(self, method: str, path: str, call: Call) -> Operation:
         parts = path.split("/")
