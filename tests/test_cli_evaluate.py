@@ -101,17 +101,17 @@ def test_the_report_is_one_page_with_three_plots_and_fetches_nothing(folder: Pat
 
 
 def test_markup_in_labels_and_texts_stays_text(tmp_path: Path) -> None:
-    rows = [("<b>[red]", "<script>alert(1)</script> [bold]x[/] \x1b[31m"), ("b", "[/] other & more")]
+    rows = [("<b>[red][/x]", "<script>alert(1)</script> [bold]x[/] \x1b[31m"), ("b", "[/] other & more")]
     bayleaf.Model().learn([text for _, text in rows], [label for label, _ in rows]).save(tmp_path / "m")
     swapped = f"b\t{rows[0][1]}\n"
     out = done("evaluate", "-q", "m", "-", "--html", "r.html", stdin=swapped, cwd=tmp_path)
     assert "[bold]x[/]" in out
-    assert "<b>[red]" in out
+    assert "<b>[red][/x]" in out
     assert "\x1b" not in out
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "<script" not in page
-    assert "&lt;b&gt;[red]" in page
-    assert "[red]" in done("inspect", "m", cwd=tmp_path)
+    assert "&lt;b&gt;[red][/x]" in page
+    assert "[red][/x]" in done("inspect", "m", cwd=tmp_path)
 
 
 def test_the_parts_of_an_explanation_sum_to_its_score(folder: Path) -> None:

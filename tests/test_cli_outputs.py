@@ -127,6 +127,18 @@ def test_a_replaced_file_keeps_its_owner_and_its_attributes(tmp_path: Path) -> N
     assert os.listxattr(path) == attributes
 
 
+def test_no_link_that_was_laid_beside_an_output_is_written_through(model: Path) -> None:
+    victim = model.parent / "victim"
+    victim.write_text("precious")
+    names = '"out.csv.$$" "out.csv.$$.part" ".out.csv.$$" "out.csv.part" "out.csv.tmp"'
+    lay = f'for name in {names}; do ln -s victim "$name"; done'
+    command = f'{lay}; exec "$@"'
+    call = [*COMMAND, "export", str(model), "-o", "out.csv"]
+    subprocess.run(["sh", "-c", command, "sh", *call], env=ENVIRONMENT, cwd=model.parent, check=True)
+    assert victim.read_text() == "precious"
+    assert (model.parent / "out.csv").read_text().count("\n") > 2
+
+
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
     path = tmp_path / "file"
     code = (

@@ -257,3 +257,14 @@ def test_a_file_that_hung_the_command_line_is_an_error(tmp_path: Path) -> None:
     done = subprocess.run(command, input="a b\n", capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     assert "at most 64" in done.stderr
+
+
+@pytest.mark.parametrize("settings", [{}, {"unseen": "smooth"}, {"alpha": 0.1, "unseen": "smooth"}])
+def test_after_forgetting_a_loaded_model_answers_with_the_same_bits(settings: dict[str, Any]) -> None:
+    for event in ("multinomial", "bernoulli", "complement"):
+        model = Model([words(event=event)], **settings).learn(["a b c", "d e", "zz yy"], ["x", "y", "x"])
+        model.forget(["zz yy"], ["x"])
+        loaded = Model.from_bytes(model.to_bytes())
+        terms = ["a", "b", "d", "zz", "yy", "unknown"]
+        asked = [f"{one} {two} {three}" for one in terms for two in terms for three in terms]
+        assert (model.log_joint(asked) == loaded.log_joint(asked)).all()
