@@ -12,6 +12,9 @@ use crate::errors::{ReadError, TextError};
 /// Asks whether to go on.
 pub type Poll = fn() -> Result<(), Box<dyn Error + Send + Sync>>;
 
+/// A match, and its group if it has one.
+pub type Found = (Range<usize>, Option<Range<usize>>);
+
 /// How many bits of failures are kept at most, and how many branches wait.
 const MOST_BITS: usize = 1 << 31;
 const MOST_BRANCHES: usize = 1 << 25;
@@ -102,8 +105,7 @@ impl<'a> Search<'a> {
     }
 
     /// The first match that begins at `at` or later, and its group.
-    #[allow(clippy::type_complexity, reason = "a match and its group")]
-    pub fn next(&mut self, at: usize) -> Result<Option<(Range<usize>, Option<Range<usize>>)>, ReadError> {
+    pub fn next(&mut self, at: usize) -> Result<Option<Found>, ReadError> {
         // The match before this one ended here, by way of states that did not fail.
         self.forget(at);
         let text = self.text;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use regex::{Regex, RegexBuilder};
 
-use crate::analyze::memoized::{Automaton, Poll, Search};
+use crate::analyze::memoized::{Automaton, Found, Poll, Search};
 use crate::errors::{ReadError, TextError};
 
 /// A regular expression takes at most this many bytes of memory, compiled.
@@ -72,10 +72,7 @@ impl Pattern {
     }
 
     /// Each match, and its token.
-    fn found<'a>(
-        &'a self,
-        text: &'a str,
-    ) -> Box<dyn Iterator<Item = (Range<usize>, Option<Range<usize>>)> + 'a> {
+    fn found<'a>(&'a self, text: &'a str) -> Box<dyn Iterator<Item = Found> + 'a> {
         if self.regex.captures_len() == 1 {
             return Box::new(self.regex.find_iter(text).map(|found| (found.range(), Some(found.range()))));
         }
