@@ -52,7 +52,7 @@ class Labels:
             return self._number_column(labels, grow)
         values = as_list(labels)
         try:
-            new = set(values) - self._number.keys()
+            new = {value for value in set(values) if value not in self._number}
         except TypeError:
             raise _no_label(values) from None
         if not all(map(_is_label, new)):
