@@ -18,6 +18,7 @@ const BLOCK: usize = 112;
 /// The largest rounded weight: so many of them can be added ...
 const LARGEST: f64 = 1023.0;
 /// ... before 16 bits run over.
+#[cfg(target_arch = "x86_64")]
 const ROOM: usize = 32;
 /// Sums of more weights are left to the exact ones, before 32 bits run over.
 const MOST: usize = 1 << 20;
