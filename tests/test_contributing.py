@@ -98,3 +98,10 @@ def test_threads_are_started_in_one_place_of_the_core() -> None:
         if re.search(r"thread::(scope|spawn|Builder)", path.read_text("utf-8").partition("#[cfg(test)]")[0])
     }
     assert starting == {"src/threads.rs"}
+
+
+def test_the_workflow_calls_what_the_makefile_has() -> None:
+    goals = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    steps = (ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8")
+    called = re.findall(r"^ +- run: make ([a-z-]+)", steps, re.MULTILINE)
+    assert {"test", "wheel", "fuzz", "sanitize"} <= set(called) <= goals
