@@ -23,7 +23,7 @@ const BETWEEN_POLLS: u32 = 1 << 20;
 /// Of a state whose failures need not be kept.
 const NO_MEMO: u32 = u32::MAX;
 
-/// A pattern's states, and which of them can be reached in more than one way: only their failures are kept.
+/// A pattern's states, and those where paths meet that began apart: only their failures are kept.
 pub struct Automaton {
     nfa: NFA,
     memo: Vec<u32>,
@@ -35,32 +35,69 @@ impl Automaton {
         let config =
             NFA::config().utf8(true).which_captures(WhichCaptures::All).nfa_size_limit(Some(most_bytes));
         let nfa = NFA::compiler().configure(config).build(source).ok()?;
-        let mut ways = vec![0_u8; nfa.states().len()];
-        let mut reach = |state: StateID| ways[state.as_usize()] = ways[state.as_usize()].saturating_add(1);
-        reach(nfa.start_anchored());
-        nfa.states().iter().for_each(|state| next_states(state, &mut reach));
         let mut memos = 0;
-        let number = |&ways: &u8| {
-            if ways < 2 {
+        let number = |meets: bool| {
+            if !meets {
                 return NO_MEMO;
             }
             memos += 1;
             memos - 1
         };
-        let memo = ways.iter().map(number).collect();
+        let memo = meetings(&nfa).into_iter().map(number).collect();
         Some(Self { nfa, memo, memos: memos as usize })
     }
+
+    pub fn states(&self) -> usize {
+        self.memo.len()
+    }
+
+    #[cfg(test)]
+    pub fn memos(&self) -> usize {
+        self.memos
+    }
+}
+
+/// Of each state whether paths meet there that began apart.
+///
+/// States that read a byte lie on one path as long as they are reached from one state only, however many lie between:
+/// the bytes of a letter lead from the first to the last in one way. Without this, every letter of every script would
+/// have some hundred memos.
+fn meetings(nfa: &NFA) -> Vec<bool> {
+    let mut nexts = vec![Vec::new(); nfa.states().len()];
+    for (state, next) in nfa.states().iter().zip(&mut nexts) {
+        next_states(state, &mut |to| next.push(to.as_usize()));
+        next.sort_unstable();
+        next.dedup();
+    }
+    let reads = |state: usize| {
+        matches!(nfa.states()[state], State::ByteRange { .. } | State::Sparse(_) | State::Dense(_))
+    };
+    let mut ways = vec![0_u32; nexts.len()];
+    nexts.iter().flatten().for_each(|&to| ways[to] += 1);
+    // Where the path began on which each state lies; itself where paths meet, or where no byte was read before it.
+    let mut begin: Vec<Option<usize>> = vec![None; nexts.len()];
+    let first = nfa.start_anchored().as_usize();
+    begin[first] = Some(first);
+    ways[first] += 1;
+    let mut waiting = vec![first];
+    while let Some(state) = waiting.pop() {
+        for &to in &nexts[state] {
+            let on_path = reads(state) && reads(to);
+            let from = if on_path { begin[state].unwrap_or(to) } else { to };
+            let now = if begin[to].is_none_or(|known| known == from) { from } else { to };
+            if begin[to] != Some(now) {
+                begin[to] = Some(now);
+                waiting.push(to);
+            }
+        }
+    }
+    (0..nexts.len()).map(|state| ways[state] > 1 && begin[state] == Some(state)).collect()
 }
 
 fn next_states(state: &State, reach: &mut impl FnMut(StateID)) {
     match state {
         State::ByteRange { trans } => reach(trans.next),
-        State::Sparse(all) => {
-            let mut next: Vec<StateID> = all.transitions.iter().map(|trans| trans.next).collect();
-            next.sort_unstable();
-            next.dedup();
-            next.into_iter().for_each(reach);
-        }
+        State::Sparse(all) => all.transitions.iter().for_each(|trans| reach(trans.next)),
         State::Dense(all) => all.transitions.iter().copied().for_each(reach),
         State::Look { next, .. } | State::Capture { next, .. } => reach(*next),
         State::Union { alternates } => alternates.iter().copied().for_each(reach),

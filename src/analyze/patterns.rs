@@ -13,9 +13,12 @@ use crate::analyze::memoized::{Automaton, Found, Poll, Search};
 use crate::errors::{ReadError, TextError};
 
 /// A regular expression takes at most this many bytes of memory, compiled.
-const PATTERN_BYTES: usize = 16 << 20;
-/// The clock is read, and Ctrl-C polled, once in so many matches.
+const PATTERN_BYTES: usize = 4 << 20;
+/// The clock is read, and Ctrl-C polled, once in so many matches; in the beginning more often.
 const BETWEEN_CHECKS: usize = 16;
+/// In a longer text the first search alone could take minutes, if the pattern has more states than this.
+const SHORT: usize = 4096;
+const MANY_STATES: usize = 10_000;
 /// How long the quick search may take: this, and so much for each byte that is behind it.
 const PATIENCE: Duration = Duration::from_millis(2);
 const PATIENCE_PER_BYTE: Duration = Duration::from_nanos(200);
@@ -52,12 +55,15 @@ impl Pattern {
 
     /// Where the tokens stand: what the pattern matches, or its only group; never empty.
     pub fn tokens(&self, text: &str, push: &mut dyn FnMut(Range<usize>)) -> Result<(), ReadError> {
+        if text.len() > SHORT && self.automaton().is_none_or(|automaton| automaton.states() > MANY_STATES) {
+            return self.remembering(text, 0, push);
+        }
         let started = Instant::now();
         for (i, (found, token)) in self.found(text).enumerate() {
             if let Some(token) = token.filter(|token| !token.is_empty()) {
                 push(token);
             }
-            if i % BETWEEN_CHECKS == BETWEEN_CHECKS - 1 {
+            if i.is_multiple_of(BETWEEN_CHECKS) || i.is_power_of_two() {
                 let spent = started.elapsed();
                 let allowed = PATIENCE_PER_BYTE.saturating_mul(found.end.try_into().unwrap_or(u32::MAX));
                 if spent > PATIENCE + allowed {
@@ -69,6 +75,10 @@ impl Pattern {
             }
         }
         Ok(())
+    }
+
+    fn automaton(&self) -> Option<&Automaton> {
+        self.automaton.get_or_init(|| Automaton::new(self.regex.as_str(), PATTERN_BYTES)).as_ref()
     }
 
     /// Each match, and its token.
@@ -87,12 +97,8 @@ impl Pattern {
         mut at: usize,
         push: &mut dyn FnMut(Range<usize>),
     ) -> Result<(), ReadError> {
-        let automaton = self.automaton.get_or_init(|| Automaton::new(self.regex.as_str(), PATTERN_BYTES));
-        let too_far = TextError::TooFarAhead { document: 0 };
-        let Some(automaton) = automaton else { return Err(too_far.into()) };
-        let Some(mut search) = Search::new(automaton, text, at, self.poll) else {
-            return Err(too_far.into());
-        };
+        let search = self.automaton().and_then(|automaton| Search::new(automaton, text, at, self.poll));
+        let Some(mut search) = search else { return Err(TextError::TooFarAhead { document: 0 }.into()) };
         while let Some((found, group)) = search.next(at)? {
             let token = if self.regex.captures_len() == 1 { Some(found.clone()) } else { group };
             if let Some(token) = token.filter(|token| !token.is_empty()) {
@@ -163,6 +169,21 @@ mod tests {
             let pattern = Pattern::new(source, || Ok(()));
             let found = pattern.map(|pattern| all(&pattern, &text, None).map(|found| found.len()));
             assert!(matches!(found, Ok(Ok(200_000))), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_large_pattern_is_stopped_too() {
+        let pattern = Pattern::new("(?:x?){20000}y|x", || Err("enough".into()));
+        let found = pattern.map(|pattern| all(&pattern, &"x".repeat(20_000), None));
+        assert!(matches!(found, Ok(Err(error)) if error == "enough"));
+    }
+
+    #[test]
+    fn letters_of_any_script_need_few_memos() {
+        for (source, most) in [(r"\w+", 5), (r"(?u)\b\w\w+\b", 8), (r"\w{1,100}", 400), (r"(?:x|y)a{9}", 4)] {
+            let memos = Automaton::new(source, PATTERN_BYTES).map_or(usize::MAX, |found| found.memos());
+            assert!((1..=most).contains(&memos), "{source}: {memos}");
         }
     }
 
