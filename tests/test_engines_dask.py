@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import Model, category, normal, words
+from bayleaf.exchange import pruned
 
 dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install --group engines")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -53,6 +54,12 @@ def messages(partitions: int) -> Any:
 @pytest.mark.parametrize("partitions", [1, 3, 8, 64])
 def test_any_number_of_partitions_gives_the_bytes_of_one_process(partitions: int) -> None:
     assert sha(bayleaf.dask.learn(messages(partitions), views=VIEWS, split_every=4)) == ONE
+
+
+def test_ranges_of_terms_merged_apart_give_the_bytes_of_one_process_and_prune_exactly() -> None:
+    assert sha(bayleaf.dask.learn(messages(5), views=VIEWS, ranges=3)) == ONE
+    found = bayleaf.dask.learn(messages(5), views=VIEWS, ranges=3, min_documents=2)
+    assert sha(found) == sha(pruned(Model(VIEWS).learn(TEXTS, LABELS), 2))
 
 
 def test_a_worker_that_is_killed_in_the_middle_leaves_no_trace(cluster: Any, tmp_path: Path) -> None:

@@ -58,6 +58,10 @@ def test_any_number_of_blocks_gives_the_bytes_of_one_process(blocks: int) -> Non
     assert sha(bayleaf.ray.learn(messages(blocks), views=VIEWS, split_every=4)) == ONE
 
 
+def test_ranges_of_terms_merged_apart_give_the_bytes_of_one_process() -> None:
+    assert sha(bayleaf.ray.learn(messages(4), views=VIEWS, ranges=3)) == ONE
+
+
 def test_a_worker_that_is_killed_in_the_middle_leaves_no_trace(tmp_path: Path) -> None:
     once = str(tmp_path / "killed")
 

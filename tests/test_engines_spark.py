@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bayleaf import Model, category, normal, words
+from bayleaf.exchange import pruned
 from spark_session import QUIET, needs_spark, session
 
 needs_spark()
@@ -84,6 +85,12 @@ def harmed(kill: bool) -> Any:
 @pytest.mark.parametrize("kill", [False, True])
 def test_tasks_that_fail_at_their_first_attempt_leave_no_trace(messages: Any, kill: bool) -> None:
     assert sha(learned(messages.mapInArrow(harmed(kill), messages.schema))) == ONE
+
+
+def test_ranges_of_terms_merged_apart_give_the_bytes_of_one_process_and_prune_exactly(messages: Any) -> None:
+    rows = messages.repartition(5)
+    assert sha(learned(rows, ranges=3, row_bytes=20_000)) == ONE
+    assert sha(learned(rows, ranges=3, min_documents=2)) == sha(pruned(Model(VIEWS).learn(TEXTS, LABELS), 2))
 
 
 def test_a_model_too_large_for_one_row_travels_in_several(messages: Any) -> None:

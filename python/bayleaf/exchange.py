@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf import storage
+from bayleaf import model_file, storage
 from bayleaf.model import Model
+from bayleaf.model_views import normalizers_of
 from bayleaf.text.counts import ClassCounts
 
 COLUMNS = ("view", "term", "class", "documents", "occurrences", "shares_whole", "shares_high", "shares_low")
@@ -176,7 +177,9 @@ def pruned(model: Model, min_documents: int = 1, min_count: int = 1, max_terms: 
     views = [
         _kept(model.counts(view), min_documents, min_count, max_terms) for view in range(len(model.views))
     ]
-    return Model.from_bytes(storage.pack(settings, views))
+    return model_file.unpacked(
+        Model, storage.pack(settings, views), normalizers_of(model.views), model.threads
+    )
 
 
 def _kept(counts: ClassCounts, min_documents: int, min_count: int, max_terms: int | None) -> storage.Arrays:
@@ -186,6 +189,11 @@ def _kept(counts: ClassCounts, min_documents: int, min_count: int, max_terms: in
         ranked = np.lexsort((-documents, -np.where(keep, occurrences, -1.0)))
         keep = np.zeros(len(keep), bool)
         keep[ranked[:max_terms]] = True
+    return with_terms(counts, keep)
+
+
+def with_terms(counts: ClassCounts, keep: NDArray[np.bool_]) -> storage.Arrays:
+    """The arrays of a view with some of its terms alone."""
     cells = keep[counts.term]
     arrays = dict(counts.arrays)
     for name in ("documents", "occurrences", "shares_whole", "shares_part"):
@@ -194,4 +202,23 @@ def _kept(counts: ClassCounts, min_documents: int, min_count: int, max_terms: in
     arrays["terms"] = arrays["terms"][keep]
     sizes = np.bincount(counts.class_[cells], minlength=counts.n_classes)
     arrays["class_ends"] = np.cumsum(sizes).astype(np.uint64)
-    return arrays
+    return arrays | _needed(arrays)
+
+
+def _needed(arrays: storage.Arrays) -> storage.Arrays:
+    """The words and pairs that the terms are made of, numbered anew in the same order."""
+    ends = arrays["word_ends"].astype(np.int64)
+    pairs = arrays["pairs"].reshape(-1, 2)
+    used = np.zeros(len(ends) + len(pairs), bool)
+    used[arrays["terms"]] = True
+    before = -1
+    while before != (before := int(used.sum())):
+        used[pairs[used[len(ends) :]].ravel()] = True
+    number = (np.cumsum(used) - 1).astype(np.uint32)
+    sizes, words = np.diff(ends, prepend=0), used[: len(ends)]
+    return {
+        "words": arrays["words"][np.repeat(words, sizes)],
+        "word_ends": np.cumsum(sizes[words]).astype(np.uint64),
+        "pairs": number[pairs[used[len(ends) :]]].ravel(),
+        "terms": number[arrays["terms"]],
+    }

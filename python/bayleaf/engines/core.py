@@ -301,12 +301,17 @@ def cut(data: bytes, size: int = ROW_BYTES) -> Iterator[tuple[int, int, bytes]]:
 
 def joined(rows: Iterable[tuple[int, int, int, bytes]]) -> Iterator[bytes]:
     """Blobs from rows (blob, number, how many, bytes) in any order, each as soon as it is complete."""
+    return (data for _, data in numbered(rows))
+
+
+def numbered(rows: Iterable[tuple[int, int, int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """The same, each with its number."""
     waiting: dict[int, dict[int, bytes]] = {}
     for blob, part, parts, data in rows:
         have = waiting.setdefault(blob, {})
         have[part] = data
         if len(have) == parts:
             del waiting[blob]
-            yield b"".join(have[number] for number in range(parts))
+            yield blob, b"".join(have[number] for number in range(parts))
     if waiting:
         raise RuntimeError(f"{len(waiting)} parts of the model arrived incomplete. Run the job again.")

@@ -16,11 +16,11 @@ from bayleaf.engines.core import (
     finished,
     keeps,
     merge,
-    merged,
     read_columns,
     tree,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.engines.ranges import check_ranges, complete, divided, rejoined, without_rare
 from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.model import Model
 from bayleaf.model_views import Views
@@ -50,6 +50,7 @@ def learn(
     *,
     on_error: str = "stop",
     min_documents: int = 1,
+    ranges: int = 1,
     split_every: int = SPLIT_EVERY,
 ) -> Model:
     """Learn the rows of a Dask DataFrame; byte for byte the model that a single process would learn.
@@ -60,7 +61,7 @@ def learn(
     check_columns(plan.columns, ddf.columns)
     parts = ddf[plan.columns].to_delayed(optimize_graph=True)
     counted = [dask.delayed(_counted)(plan, part) for part in parts]
-    return finished(_summed(counted, plan.empty, split_every, min_documents), model)
+    return finished(_summed(counted, plan.empty, split_every, min_documents, ranges), model)
 
 
 def learn_files(
@@ -72,6 +73,7 @@ def learn_files(
     *,
     tasks: int | None = None,
     min_documents: int = 1,
+    ranges: int = 1,
     split_every: int = SPLIT_EVERY,
     **reading: Any,
 ) -> Model:
@@ -80,7 +82,7 @@ def learn_files(
     work = shards(paths, plan.empty, tasks, text=text, label=label, **reading)
     classes = model.classes if model is not None else []
     counted = [dask.delayed(_counted_files)(plan.empty, shard, classes) for shard in work]
-    return finished(_summed(counted, plan.empty, split_every, min_documents), model)
+    return finished(_summed(counted, plan.empty, split_every, min_documents, ranges), model)
 
 
 def tune(
@@ -116,10 +118,15 @@ def filter(ddf: Any, model: Model, keep: Label, least: float = 0.5, text: str = 
     return ddf.map_partitions(partial(_filtered, shipped, text, keep, least), meta=ddf._meta)
 
 
-def _summed(counted: list[Any], empty: Model, width: int, min_documents: int) -> Model | None:
-    last = tree(counted, width, lambda group: dask.delayed(_merged)(group, empty, min_documents))
-    blob = None if last is None else dask.compute(last)[0]
-    return None if blob is None else merged([blob], empty)
+def _summed(counted: list[Any], empty: Model, width: int, min_documents: int, ranges: int) -> Model | None:
+    if check_ranges(ranges, empty) == 1:
+        level, at_once = [counted], min_documents
+    else:
+        parts = [dask.delayed(divided, nout=ranges)(blob, ranges, empty) for blob in counted]
+        level, at_once = [[part[own] for part in parts] for own in range(ranges)], 1
+    sums = [tree(own, width, lambda group: dask.delayed(_merged)(group, empty, at_once)) for own in level]
+    last = [dask.delayed(without_rare)(each, min_documents, empty) for each in sums if each is not None]
+    return rejoined(complete(dask.compute(*last), ranges), ranges, empty)
 
 
 def _columns(frame: Any, names: Iterable[str]) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from bayleaf.engines.core import (
     finished,
     keeps,
     merge,
-    merged,
     tree,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.engines.ranges import check_ranges, complete, divided, rejoined, without_rare
 from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.model import Model
 from bayleaf.model_views import Views
@@ -45,6 +45,7 @@ def learn(
     *,
     on_error: str = "stop",
     min_documents: int = 1,
+    ranges: int = 1,
     split_every: int = SPLIT_EVERY,
 ) -> Model:
     """Learn the rows of a Ray Dataset; byte for byte the model that a single process would learn.
@@ -61,7 +62,7 @@ def learn(
     ]
     shared = ray.put(plan)
     counted = [_remote(_counted).remote(shared, block) for block in blocks]
-    return finished(_summed(counted, plan.empty, split_every, min_documents), model)
+    return finished(_summed(counted, plan.empty, split_every, min_documents, ranges), model)
 
 
 def learn_files(
@@ -73,6 +74,7 @@ def learn_files(
     *,
     tasks: int | None = None,
     min_documents: int = 1,
+    ranges: int = 1,
     split_every: int = SPLIT_EVERY,
     **reading: Any,
 ) -> Model:
@@ -82,7 +84,7 @@ def learn_files(
     classes = model.classes if model is not None else []
     shared = ray.put(plan)
     counted = [_remote(_counted_files).remote(shared, shard, classes) for shard in work]
-    return finished(_summed(counted, plan.empty, split_every, min_documents), model)
+    return finished(_summed(counted, plan.empty, split_every, min_documents, ranges), model)
 
 
 def tune(
@@ -116,15 +118,21 @@ def filter(ds: Any, model: Model, keep: Label, least: float = 0.5, text: str = "
     return ds.map_batches(partial(_filtered, shipped, text, keep, least), batch_format="pyarrow")
 
 
-def _remote(function: Any) -> Any:
-    return ray.remote(function).options(max_retries=3, retry_exceptions=[OSError])
+def _remote(function: Any, **more: Any) -> Any:
+    return ray.remote(function).options(max_retries=3, retry_exceptions=[OSError], **more)
 
 
-def _summed(counted: list[Any], empty: Model, width: int, min_documents: int) -> Model | None:
+def _summed(counted: list[Any], empty: Model, width: int, min_documents: int, ranges: int) -> Model | None:
     shared = ray.put(empty)
-    last = tree(counted, width, lambda group: _remote(_merged).remote(shared, min_documents, *group))
-    blob = None if last is None else ray.get(last)
-    return None if blob is None else merged([blob], empty)
+    if check_ranges(ranges, empty) == 1:
+        level, at_once = [counted], min_documents
+    else:
+        dividing = _remote(divided, num_returns=ranges)
+        parts = [dividing.remote(blob, ranges, shared) for blob in counted]
+        level, at_once = [[part[own] for part in parts] for own in range(ranges)], 1
+    sums = [tree(own, width, lambda group: _remote(_merged).remote(shared, at_once, *group)) for own in level]
+    last = [_remote(without_rare).remote(each, min_documents, shared) for each in sums if each is not None]
+    return rejoined(complete(ray.get(last), ranges), ranges, empty)
 
 
 def _columns(table: Any) -> dict[str, Any]:

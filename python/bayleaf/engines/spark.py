@@ -22,8 +22,11 @@ from bayleaf.engines.core import (
     keeps,
     merge,
     merged,
+    numbered,
+    restored,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.engines.ranges import check_ranges, complete, divided, rejoined, without_rare
 from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.model import Model
 from bayleaf.model_views import Views
@@ -40,6 +43,7 @@ except ImportError as error:
         f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
     ) from error
 
+NAMES = ("blob", "part", "parts", "data")
 BLOBS = "slot int, blob int, part int, parts int, data binary"
 MERGE_TASKS = (8, 1)
 """Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""
@@ -53,6 +57,7 @@ class Tree:
     tasks: Sequence[int]
     min_documents: int
     row_bytes: int
+    ranges: int = 1
 
 
 def learn(
@@ -64,6 +69,7 @@ def learn(
     *,
     on_error: str = "stop",
     min_documents: int = 1,
+    ranges: int = 1,
     merge_tasks: Sequence[int] = MERGE_TASKS,
     row_bytes: int = ROW_BYTES,
 ) -> Model:
@@ -74,14 +80,16 @@ def learn(
     with `on_error="skip"` such rows are left out, with `"replace"` a null text is an empty document.
 
     Blobs are merged by `merge_tasks` tasks, level by level, and travel in rows of `row_bytes`.
-    `min_documents` drops rarer terms at each level of that tree: smaller, and no longer exact.
+    `min_documents` drops rarer terms at each level of that tree: smaller, and no longer exact. With `ranges`,
+    terms are divided by their hash and merged by so many tasks, none of which holds all of the vocabulary;
+    `min_documents` is then exact.
     """
     plan = Plan.of(views, model, text, label, on_error)
     check_columns(plan.columns, df.columns)
-    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes)
+    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes, check_ranges(ranges, plan.empty))
     # PySpark takes no column with a dot in its name here, so they go by number.
     rows = df.select(*(column(name).alias(f"c{i}") for i, name in enumerate(plan.columns)))
-    counted = rows.mapInArrow(partial(_counted, plan, row_bytes), BLOBS)
+    counted = rows.mapInArrow(partial(_counted, plan, tree), BLOBS)
     return finished(summed(counted, tree), model)
 
 
@@ -95,6 +103,7 @@ def learn_files(
     *,
     tasks: int | None = None,
     min_documents: int = 1,
+    ranges: int = 1,
     merge_tasks: Sequence[int] = MERGE_TASKS,
     row_bytes: int = ROW_BYTES,
     **reading: Any,
@@ -110,7 +119,7 @@ def learn_files(
     work = shards(paths, plan.empty, tasks, text=text, label=label, **reading)
     numbers = spark.range(0, len(work), 1, len(work))
     classes = model.classes if model is not None else []
-    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes)
+    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes, check_ranges(ranges, plan.empty))
     counted = numbers.mapInArrow(partial(_counted_files, tree, work, classes), BLOBS)
     return finished(summed(counted, tree), model)
 
@@ -169,11 +178,16 @@ def summed(frame: Any, tree: Tree) -> Model | None:
     `repartition` by a column, never `coalesce`, which would let so few tasks do the learning; and never round
     robin, which sorts the blobs.
     """
-    for tasks in map(int, tree.tasks):
+    if tree.ranges > 1:
+        frame = frame.repartition(tree.ranges, "slot").mapInArrow(partial(_merged_ranges, tree), BLOBS)
+    for tasks in map(int, tree.tasks if tree.ranges == 1 else ()):
         slots = frame.withColumn("slot", col("slot") % lit(tasks)).repartition(tasks, "slot")
         frame = slots.mapInArrow(partial(_merged, tree), BLOBS)
     rows = frame.select("blob", "part", "parts", "data").collect()
-    return merged(joined((blob, part, parts, bytes(data)) for blob, part, parts, data in rows), tree.empty)
+    blobs = joined((blob, part, parts, bytes(data)) for blob, part, parts, data in rows)
+    if tree.ranges == 1:
+        return merged(blobs, tree.empty)
+    return rejoined(complete(list(blobs), tree.ranges), tree.ranges, tree.empty)
 
 
 def column(name: str) -> Any:
@@ -185,9 +199,9 @@ def _columns(batch: Any, names: Sequence[str]) -> dict[str, Any]:
     return dict(zip(names, batch.columns, strict=True))
 
 
-def _counted(plan: Plan, row_bytes: int, batches: Iterable[Any]) -> Iterator[Any]:
+def _counted(plan: Plan, tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
     examples = (plan.examples(_columns(batch, plan.columns)) for batch in batches)
-    yield from blob_rows(count(examples, plan.empty, task_threads()), row_bytes)
+    yield from _divided_rows(count(examples, plan.empty, task_threads()), tree)
 
 
 def _counted_files(
@@ -195,7 +209,27 @@ def _counted_files(
 ) -> Iterator[Any]:
     numbers = [number for batch in batches for number in batch["id"].to_pylist()]
     examples = (pair for number in numbers for pair in file_examples(tree.empty, work[number], classes))
-    yield from blob_rows(count(examples, tree.empty, task_threads()), tree.row_bytes)
+    yield from _divided_rows(count(examples, tree.empty, task_threads()), tree)
+
+
+def _divided_rows(blob: bytes | None, tree: Tree) -> Iterator[Any]:
+    """A task's blob as rows; one for each range has the range as its slot."""
+    if tree.ranges == 1:
+        yield from blob_rows(blob, tree.row_bytes)
+        return
+    for own, part in enumerate(divided(blob, tree.ranges, tree.empty)):
+        yield from blob_rows(part, tree.row_bytes, own, _partition() * tree.ranges + own)
+
+
+def _merged_ranges(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
+    """Add up the blobs of each range that came to this task, one at a time."""
+    sums: dict[int, Model] = {}
+    for number, data in numbered(_rows(batches)):
+        own, part = number % tree.ranges, restored(data, tree.empty)
+        sums[own] = sums[own].merge(part) if own in sums else part
+    for own, total in sums.items():
+        blob = without_rare(total.to_bytes(), tree.min_documents, tree.empty)
+        yield from blob_rows(blob, tree.row_bytes, own, own)
 
 
 def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:
@@ -203,12 +237,13 @@ def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:
         yield batch.filter(sampled(plan, _columns(batch, plan.columns), share))
 
 
+def _rows(batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield from zip(*(batch[name].to_pylist() for name in NAMES), strict=True)
+
+
 def _merged(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
-    names = ("blob", "part", "parts", "data")
-    rows = (
-        row for batch in batches for row in zip(*(batch[name].to_pylist() for name in names), strict=True)
-    )
-    yield from blob_rows(merge(joined(rows), tree.empty, tree.min_documents), tree.row_bytes)
+    yield from blob_rows(merge(joined(_rows(batches)), tree.empty, tree.min_documents), tree.row_bytes)
 
 
 def _scored(
@@ -239,16 +274,25 @@ def task_threads() -> int:
     return 1 if context is None else max(1, int(context.cpus()))
 
 
-def blob_rows(data: bytes | None, row_bytes: int) -> Iterator[Any]:
+def _partition() -> int:
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
+
+
+def blob_rows(
+    data: bytes | None, row_bytes: int, slot: int | None = None, blob: int | None = None
+) -> Iterator[Any]:
     """A task's blob as rows of `BLOBS`; a retried or speculated task makes the same rows again."""
     if data is None:
         return
-    context = TaskContext.get()
-    number = 0 if context is None else int(context.partitionId())
+    slot = _partition() if slot is None else slot
     for part, parts, piece in cut(data, row_bytes):
         yield pa.RecordBatch.from_arrays(
             [
-                *(pa.array([value], "int32") for value in (number, number, part, parts)),
+                *(
+                    pa.array([value], "int32")
+                    for value in (slot, slot if blob is None else blob, part, parts)
+                ),
                 pa.array([piece], "binary"),
             ],
             names=["slot", "blob", "part", "parts", "data"],
