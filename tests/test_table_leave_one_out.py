@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf import bins, category, counts, flag, kernel, normal
+from bayleaf import bins, category, counts, flag, kernel, normal, pairs
 from bayleaf.table.leave_one_out import in_turn, left_out
 
 WORDS = st.sampled_from(["red", "green", "blue", None])
@@ -28,11 +28,14 @@ VIEWS = [
     (bins(3), NUMBERS),
     (bins(by="entropy"), NUMBERS),
     (counts("a", "b", "c"), st.tuples(COUNTS, COUNTS, COUNTS)),
+    (pairs("a", "b"), st.tuples(WORDS, WORDS)),
+    (pairs("a", "b", "c", least=2), st.tuples(WORDS, WORDS, st.sampled_from(["x", "y", None]))),
+    (pairs("a", "b", "c", alpha=0), st.tuples(WORDS, WORDS, WORDS)),
 ]
 
 
 def column_of(view: Any, raw: list[Any]) -> Any:
-    return view.read(list(zip(*raw, strict=True)) if view.kind == "counts" else raw, "X")
+    return view.read(list(zip(*raw, strict=True)) if view.columns else raw, "X")
 
 
 @pytest.mark.parametrize("unseen", ["ignore", "smooth"])

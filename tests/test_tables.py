@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies  # noqa: F401 # loads the profile
-from bayleaf import Model, ModelFileError, bins, category, chars, counts, flag, kernel, normal, words
+from bayleaf import Model, ModelFileError, bins, category, chars, counts, flag, kernel, normal, pairs, words
 from bayleaf.table.densities import entropy_cuts, quantile_cuts
 from bayleaf.table.moments import SCALE, MomentTally
 
@@ -29,6 +29,7 @@ VIEWS = {
     "size": kernel(),
     "age": bins(3),
     "marks": counts("links", "images"),
+    "both": pairs("sender", "urgent", "links"),
 }
 COLUMNS = ("text", "sender", "urgent", "hour", "size", "age", "links", "images")
 NUMBERS = st.one_of(st.none(), st.floats(-1e6, 1e6), st.sampled_from([0.0, -0.0, 5e-324, 1e9, 0.1, 3]))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bayleaf.storage import ModelFileError
     from bayleaf.streams import Window
     from bayleaf.studies import Study, study
+    from bayleaf.table.pairs import pairs
     from bayleaf.table.views import bins, category, counts, flag, kernel, normal
     from bayleaf.text.mail import mail_columns
     from bayleaf.text.normalization import Normalization, top
@@ -57,6 +58,7 @@ _HOME = {
     "load": "naive_bayes",
     "mail_columns": "text.mail",
     "normal": "table.views",
+    "pairs": "table.pairs",
     "plots": "plots",
     "preset": "model_views",
     "study": "studies",
@@ -90,6 +92,7 @@ __all__ = [
     "load",
     "mail_columns",
     "normal",
+    "pairs",
     "plots",
     "preset",
     "study",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayleaf.columns import as_list, as_values, is_missing, is_numeric, length_of
+from bayleaf.table.pairs import Pairs, pairs
 from bayleaf.table.views import Bins, Category, CountsView, Flag, Kernel, Normal, category, counts, normal
 from bayleaf.text.views import Bytes, Chars, TextView, View, Words, bytes_, chars, words
 from bayleaf.types import Priors
@@ -239,6 +240,8 @@ def views_for(
     """The view of each column: the one given for all, or one by what is in it; of texts, those of `texts`."""
     if isinstance(views, CountsView) and not views.columns:
         return {"counts": counts(*names, alpha=views.alpha)}
+    if isinstance(views, Pairs) and not views.columns:
+        return {"pairs": pairs(*names, alpha=views.alpha, least=views.least)}
     if views is None:
         found = {name: view_for(column, name) for name, column in zip(names, columns, strict=True)}
         both = zip(found.items(), columns, strict=True)
@@ -249,12 +252,36 @@ def views_for(
     return dict.fromkeys(names, views)
 
 
+def paired(views: Any) -> dict[str, Any]:
+    """The views of a table with all its columns of categories looked at together, two by two."""
+    own = views if isinstance(views, Mapping) else {}
+    together = [name for name, view in own.items() if isinstance(view, Category)]
+    if len(together) < 2:
+        raise ValueError(
+            f"`pairs=True` needs a table with two or more columns of categories; the views are {views}. Give "
+            "`views`, a mapping from columns to views with category() for more columns, or leave it False."
+        )
+    name = "pairs"
+    while name in own:
+        name += "_"
+    alphas = {own[column].alpha for column in together}
+    if len(alphas) > 1:
+        raise ValueError(f"`pairs=True` takes one alpha for all categories, got {sorted(alphas, key=str)}.")
+    found: dict[str, Any] = {}
+    for column, view in own.items():
+        if column not in together:
+            found[column] = view
+        elif name not in found:
+            found[name] = pairs(*together, alpha=alphas.pop())
+    return found
+
+
 def _one_or_more(views: list[View]) -> View | list[View]:
     return views[0] if len(views) == 1 else views
 
 
 KINDS: dict[str, type[View]] = {
-    kind.kind: kind for kind in (Words, Chars, Bytes, Category, Flag, Normal, Kernel, Bins, CountsView)
+    kind.kind: kind for kind in (Words, Chars, Bytes, Category, Flag, Normal, Kernel, Bins, CountsView, Pairs)
 }
 
 

@@ -23,7 +23,7 @@ from bayleaf.estimator_input import TableInput
 from bayleaf.explanation import Explanation
 from bayleaf.labels import as_array, plain_labels
 from bayleaf.model import Model
-from bayleaf.model_views import as_given, named_views, views_for
+from bayleaf.model_views import as_given, named_views, paired, views_for
 from bayleaf.next_labels import AT_RANDOM, Question
 from bayleaf.posterior import decide, unless_unsure
 from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
@@ -50,6 +50,7 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
     | `thresholds` | None, mapping from class to probability | answer a class only if it reaches so much |
     | `tuning` | "auto", "terms", "views", "temperature", None | weighs the evidence; None: the textbook |
     | `class_weight` | None, "balanced", mapping from class to weight | how much rows of a class count |
+    | `pairs` | True, False | look at the columns of categories of a table two by two (AODE) |
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
     | `verbose` | True, False | tell on standard error which step the fit has come to |
 
@@ -90,6 +91,7 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         thresholds: Any = None,
         tuning: Tuning | None = "auto",
         class_weight: Any = None,
+        pairs: bool = False,
         threads: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -101,6 +103,7 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         self.thresholds = thresholds
         self.tuning = tuning
         self.class_weight = class_weight
+        self.pairs = pairs
         self.threads = threads
         self.verbose = verbose
 
@@ -269,6 +272,10 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         return Rows.of(*self._examples(X, y), sample_weight, groups)
 
     def _chosen_views(self, X: Any, level: Tuning | None) -> list[View] | dict[str, Any]:
+        views = self._views_of(X, level)
+        return paired(views) if self.pairs else views
+
+    def _views_of(self, X: Any, level: Tuning | None) -> list[View] | dict[str, Any]:
         views = self.views
         if isinstance(X, Mapping):
             if views is None or isinstance(views, View):

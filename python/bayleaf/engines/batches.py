@@ -64,7 +64,7 @@ def _values(column: Any, kind: str, name: str) -> Any:
     if kind in ("words", "chars", "bytes_"):
         return column
     texts = strings(column)
-    if kind in ("category", "flag"):
+    if kind in ("category", "flag", "pairs", "date_part"):
         return [text or None for text in texts]
     try:
         return [float(text) if text else float("nan") for text in texts]

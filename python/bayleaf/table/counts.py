@@ -120,15 +120,37 @@ class ValueCounts:
         return self.arrays["missing"]
 
 
-class ValueTally(PerClass["Counter[Any]"]):
+class CellTally(PerClass["Counter[Any]"]):
+    """Tallies of cells: how often each class has each of them."""
+
+    def _new(self) -> Counter[Any]:
+        return Counter()
+
+    def _rows(self, state: Counter[Any]) -> int:
+        return state.total()
+
+    def _apply(self, cells: list[tuple[int, Any, int]], missing: list[int], sign: int) -> None:
+        """Count all cells or, after Ctrl-C, none."""
+        before = [self._states[number][value] for number, value, _ in cells]
+        try:
+            for (number, value, count), had in zip(cells, before, strict=True):
+                _set_cell(self._states[number], value, had + sign * count)
+            self._missing, self.changes, before = missing, self.changes + 1, []
+        except BaseException:
+            finish(lambda: self._reset(cells, before))
+            raise
+
+    def _reset(self, cells: list[tuple[int, Any, int]], before: list[int]) -> None:
+        for (number, value, _), had in zip(cells, before, strict=False):
+            _set_cell(self._states[number], value, had)
+
+
+class ValueTally(CellTally):
     """How often each class has each value: texts (`category`, `flag`) or numbers (`kernel`, `bins`)."""
 
     def __init__(self, numeric: bool) -> None:
         super().__init__()
         self._numeric = numeric
-
-    def _new(self) -> Counter[Any]:
-        return Counter()
 
     def add(self, column: Coded | Floats, classes: Classes, threads: int = 1) -> None:  # noqa: ARG002
         """Count the values of a column."""
@@ -147,24 +169,6 @@ class ValueTally(PerClass["Counter[Any]"]):
             if self._states[number][value] < count:
                 raise NotCounted(f"{value}", number)
         self._apply(cells, self._missing_after(missing, -1), -1)
-
-    def _apply(self, cells: list[tuple[int, Any, int]], missing: list[int], sign: int) -> None:
-        """Count all cells or, after Ctrl-C, none."""
-        before = [self._states[number][value] for number, value, _ in cells]
-        try:
-            for (number, value, count), had in zip(cells, before, strict=True):
-                _set_cell(self._states[number], value, had + sign * count)
-            self._missing, self.changes, before = missing, self.changes + 1, []
-        except BaseException:
-            finish(lambda: self._reset(cells, before))
-            raise
-
-    def _reset(self, cells: list[tuple[int, Any, int]], before: list[int]) -> None:
-        for (number, value, _), had in zip(cells, before, strict=False):
-            _set_cell(self._states[number], value, had)
-
-    def _rows(self, state: Counter[Any]) -> int:
-        return state.total()
 
     def merge(self, other: ValueTally, classes: Classes) -> None:
         """Add the counts of another tally, whose class i is `classes[i]` here."""

@@ -17,11 +17,12 @@ from bayleaf.table import kernels
 from bayleaf.table.counts import BlockTally, ValueCounts, ValueTally
 from bayleaf.table.densities import entropy_cuts, log_normal, quantile_cuts, smoothed_log_shares
 from bayleaf.table.moments import SCALE, Moments, MomentTally
+from bayleaf.table.pairs import Pairs
 from bayleaf.table.views import Bins, CountsView, Kernel, Named, Normal, knots
 from bayleaf.types import Classes, Floats, Unseen
 from bayleaf.view import View
 
-Pairs = tuple[Floats, NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]
+NumberPairs = tuple[Floats, NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]
 
 
 def left_out(
@@ -42,6 +43,8 @@ def left_out(
         return _bins(view, tally.counts(order), column, labels, alpha)
     if isinstance(view, CountsView):
         return _block(tally, order, column, labels, alpha)
+    if isinstance(view, Pairs):
+        return view.compile(tally, order, alpha, unseen).left_out(column, labels)
     if isinstance(view, Named):
         return _categories(tally, order, column, labels, view.values, alpha, unseen == "smooth")
     return in_turn(view, tally, order, column, labels, None, alpha, unseen)
@@ -84,7 +87,7 @@ def _table(counts: ValueCounts) -> Floats:
     return table
 
 
-def _pairs(column: Floats, labels: Classes) -> Pairs:
+def _pairs(column: Floats, labels: Classes) -> NumberPairs:
     """The distinct pairs of a number and a class, the pair of each row, and which rows have a number."""
     present = ~np.isnan(column)
     numbers, number = np.unique(column[present], return_inverse=True)
