@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf import bins, category, counts, flag, kernel, normal, pairs
+from bayleaf import bins, category, counts, date_part, flag, kernel, normal, pairs
 from bayleaf.table.leave_one_out import in_turn, left_out
 
 WORDS = st.sampled_from(["red", "green", "blue", None])
 NUMBERS = st.sampled_from([-1.5, 0.0, 0.1, 2.0, 2.5, 7.0, 1e6, float("nan")])
+DAYS = st.sampled_from(["2026-11-16T23:10", "2026-11-15T00:10", "2026-12-24T01:00", "2027-01-02", None])
 COUNTS = st.integers(0, 4)
 VIEWS = [
     (category(), WORDS),
@@ -28,6 +29,9 @@ VIEWS = [
     (bins(3), NUMBERS),
     (bins(by="entropy"), NUMBERS),
     (counts("a", "b", "c"), st.tuples(COUNTS, COUNTS, COUNTS)),
+    (date_part("weekday"), DAYS),
+    (date_part("month"), DAYS),
+    (date_part("hour", spread=1, alpha=0), DAYS),
     (pairs("a", "b"), st.tuples(WORDS, WORDS)),
     (pairs("a", "b", "c", least=2), st.tuples(WORDS, WORDS, st.sampled_from(["x", "y", None]))),
     (pairs("a", "b", "c", alpha=0), st.tuples(WORDS, WORDS, WORDS)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import os
 import pickle
@@ -16,12 +17,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies  # noqa: F401 # loads the profile
-from bayleaf import Model, ModelFileError, bins, category, chars, counts, flag, kernel, normal, pairs, words
+from bayleaf import (
+    Model,
+    ModelFileError,
+    bins,
+    category,
+    chars,
+    counts,
+    date_part,
+    flag,
+    kernel,
+    normal,
+    pairs,
+    words,
+)
 from bayleaf.table.densities import entropy_cuts, quantile_cuts
 from bayleaf.table.moments import SCALE, MomentTally
 
 Rows = list[tuple[Any, ...]]
-VIEWS = {
+VIEWS: dict[str, Any] = {
     "text": words(),
     "sender": category(),
     "urgent": flag(),
@@ -29,9 +43,11 @@ VIEWS = {
     "size": kernel(),
     "age": bins(3),
     "marks": counts("links", "images"),
+    "sent": [date_part("weekday"), date_part("hour")],
     "both": pairs("sender", "urgent", "links"),
 }
-COLUMNS = ("text", "sender", "urgent", "hour", "size", "age", "links", "images")
+COLUMNS = ("text", "sender", "urgent", "hour", "size", "age", "links", "images", "sent")
+DATES = [datetime.datetime(2026, 11, 16, 23, 10), datetime.date(2026, 12, 24), "2027-01-02T00:30"]
 NUMBERS = st.one_of(st.none(), st.floats(-1e6, 1e6), st.sampled_from([0.0, -0.0, 5e-324, 1e9, 0.1, 3]))
 ROWS = st.tuples(
     st.sampled_from(["", "win money", "lunch", None]),
@@ -42,6 +58,7 @@ ROWS = st.tuples(
     NUMBERS,
     st.integers(0, 5),
     st.integers(0, 5),
+    st.sampled_from([None, *DATES]),
     st.sampled_from(["ham", "spam", "other"]),
 )
 TABLES = st.lists(ROWS, min_size=1, max_size=12)
@@ -96,8 +113,8 @@ def test_the_parts_of_an_explanation_sum_to_the_score(rows: Rows, asked: tuple[A
 
 @pytest.mark.parametrize("column", ["sender", "urgent", "size", "age"])
 def test_a_value_that_was_not_learned_is_refused_and_nothing_changes(column: str) -> None:
-    row = ("win", "a.com", True, 1.0, 2.0, 3.0, 1, 0, "spam")
-    model = learned([row, ("lunch", "b.org", False, 5.0, 6.0, 7.0, 0, 2, "ham")])
+    row = ("win", "a.com", True, 1.0, 2.0, 3.0, 1, 0, DATES[0], "spam")
+    model = learned([row, ("lunch", "b.org", False, 5.0, 6.0, 7.0, 0, 2, None, "ham")])
     before = model.to_bytes()
     asked = columns([row])
     asked[column] = [{"sender": "c.net", "urgent": False}.get(column, 99.0)]
@@ -266,7 +283,7 @@ def test_missing_values_say_nothing_and_are_counted(view: Any) -> None:
 
 
 def test_a_damaged_file_of_a_table_says_so() -> None:
-    good = learned([("win", "a.com", True, 1.0, 2.0, 3.0, 1, 0, "spam")] * 3).to_bytes()
+    good = learned([("win", "a.com", True, 1.0, 2.0, 3.0, 1, 0, DATES[0], "spam")] * 3).to_bytes()
     start = 8 + int.from_bytes(good[:8], "little")
     refused = 0
     for at in range(start, len(good)):
@@ -294,7 +311,10 @@ def test_a_column_may_have_several_views_whose_scores_add() -> None:
 
 def test_the_strongest_values_of_a_class_are_listed() -> None:
     model = learned(
-        [("win", "a.com", True, 1.0, 2.0, 3.0, 3, 0, "spam"), ("x", "b", False, 5, 6, 7, 0, 2, "ham")]
+        [
+            ("win", "a.com", True, 1.0, 2.0, 3.0, 3, 0, None, "spam"),
+            ("x", "b", False, 5, 6, 7, 0, 2, None, "ham"),
+        ]
     )
     assert model.top_terms("spam", 1, view=1)[0][0] == "a.com"
     assert model.top_terms("spam", 1, view=6)[0][0] == "links"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bayleaf.storage import ModelFileError
     from bayleaf.streams import Window
     from bayleaf.studies import Study, study
+    from bayleaf.table.dates import date_part
     from bayleaf.table.pairs import pairs
     from bayleaf.table.views import bins, category, counts, flag, kernel, normal
     from bayleaf.text.mail import mail_columns
@@ -53,6 +54,7 @@ _HOME = {
     "category": "table.views",
     "chars": "text.views",
     "counts": "table.views",
+    "date_part": "table.dates",
     "flag": "table.views",
     "kernel": "table.views",
     "load": "naive_bayes",
@@ -87,6 +89,7 @@ __all__ = [
     "category",
     "chars",
     "counts",
+    "date_part",
     "flag",
     "kernel",
     "load",

@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import date
 from hashlib import blake2b
 from typing import Any
 
@@ -335,15 +336,15 @@ def is_text(X: Any) -> bool:
 
 
 def has_texts(X: Any) -> bool:
-    """Whether rows without names of columns hold strings, so that they are no matrix of numbers."""
+    """Whether rows without names of columns hold strings or dates, so that they are no matrix of numbers."""
     if isinstance(X, np.ndarray):
-        return X.ndim == 2 and _any_text(X[:SAMPLE].ravel().tolist())
+        return X.ndim == 2 and (X.dtype.kind == "M" or _any_text(X[:SAMPLE].ravel().tolist()))
     rows = X[:SAMPLE] if isinstance(X, list | tuple) else []
     return any(isinstance(row, list | tuple) and _any_text(row) for row in rows)
 
 
 def _any_text(values: Sequence[Any]) -> bool:
-    return any(isinstance(value, str | bytes) for value in values)
+    return any(isinstance(value, str | bytes | date | np.datetime64) for value in values)
 
 
 def columns_in(X: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayleaf.columns import as_list, as_values, is_missing, is_numeric, length_of
+from bayleaf.table.dates import DatePart, date_part, parts_of
 from bayleaf.table.pairs import Pairs, pairs
 from bayleaf.table.views import Bins, Category, CountsView, Flag, Kernel, Normal, category, counts, normal
 from bayleaf.text.views import Bytes, Chars, TextView, View, Words, bytes_, chars, words
@@ -204,13 +205,16 @@ def declared(column: Any) -> list[str]:
     return [] if found is None else as_values(list(found), "The categories").values
 
 
-def view_for(column: Any, name: str) -> View:
-    """The view of a column by what is in it: numbers, categories, or texts."""
+def view_for(column: Any, name: str) -> View | list[View]:
+    """The view of a column by what is in it: numbers, categories, or texts; of dates, one for each part."""
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if kind.startswith(("category", "categorical", "enum", "dictionary")):
         return category(values=declared(column))
     if is_numeric(column):
         return normal()
+    dates = parts_of(column)
+    if dates:
+        return _one_or_more([date_part(part) for part in dates])
     values = [value for value in as_list(column, f"The column {name!r} of X") if not is_missing(value)]
     kinds = {type(value) for value in values}
     if kinds <= {str, bytes}:
@@ -281,7 +285,8 @@ def _one_or_more(views: list[View]) -> View | list[View]:
 
 
 KINDS: dict[str, type[View]] = {
-    kind.kind: kind for kind in (Words, Chars, Bytes, Category, Flag, Normal, Kernel, Bins, CountsView, Pairs)
+    kind.kind: kind
+    for kind in (Words, Chars, Bytes, Category, Flag, Normal, Kernel, Bins, CountsView, Pairs, DatePart)
 }
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayleaf.columns import Coded
 from bayleaf.table import kernels
 from bayleaf.table.counts import BlockTally, ValueCounts, ValueTally
+from bayleaf.table.dates import DatePart
 from bayleaf.table.densities import entropy_cuts, log_normal, quantile_cuts, smoothed_log_shares
 from bayleaf.table.moments import SCALE, Moments, MomentTally
 from bayleaf.table.pairs import Pairs
@@ -43,8 +44,10 @@ def left_out(
         return _bins(view, tally.counts(order), column, labels, alpha)
     if isinstance(view, CountsView):
         return _block(tally, order, column, labels, alpha)
-    if isinstance(view, Pairs):
-        return view.compile(tally, order, alpha, unseen).left_out(column, labels)
+    if isinstance(view, Pairs | DatePart):
+        scorer: Any = view.compile(tally, order, alpha, unseen)
+        found: Floats = scorer.left_out(column, labels)
+        return found
     if isinstance(view, Named):
         return _categories(tally, order, column, labels, view.values, alpha, unseen == "smooth")
     return in_turn(view, tally, order, column, labels, None, alpha, unseen)

@@ -26,7 +26,7 @@ Value = tuple[int, bool, str]
 ROW = 0
 """The number of what every row has: its count is that of the rows."""
 
-SHIFT = 32
+SHIFT: int = 32
 """A cell is two numbers of values in one, the first in the upper half; of a value alone, twice the same."""
 
 ROWS_AT_ONCE = 4096
@@ -133,7 +133,7 @@ class PairCounts:
         """How many rows of each class have a value in each column."""
         columns = self.column_of[self.is_known]
         each = [np.bincount(columns, own[self.is_known], len(self.column_ends)) for own in self.alone]
-        return np.array(each).reshape(self.n_classes, -1)
+        return np.array(each, np.float64).reshape(self.n_classes, -1)
 
     def beside(self, number: int) -> Floats:
         """How often a class has each value together with any value of each column: values x columns.
@@ -228,7 +228,7 @@ class PairTally(CellTally):
         flat = np.concatenate([np.zeros((0, 3), np.int64), *sorted_cells])
         columns = np.array([column for (column, _, _), _ in kept], np.intp)
         missing = np.array([not known for (_, known, _), _ in kept], bool)
-        arrays = {
+        arrays: Arrays = {
             "class_documents": np.array([state[_alone(ROW)] for state in states], np.uint64),
             "column_ends": np.cumsum(np.bincount(columns, minlength=self._columns)).astype(np.uint64),
             "has_missing": np.bincount(columns[missing], minlength=self._columns).astype(np.uint8),
@@ -258,11 +258,11 @@ class PairTally(CellTally):
 
 
 def _alone(number: int) -> int:
-    return (number << SHIFT) + number
+    return int(number * (2**SHIFT + 1))
 
 
 def _moved(cell: int, numbers: list[int]) -> int:
-    return (numbers[cell >> SHIFT] << SHIFT) + numbers[cell & (2**SHIFT - 1)]
+    return int(numbers[cell >> SHIFT] * 2**SHIFT + numbers[cell & (2**SHIFT - 1)])
 
 
 def _cells(ids: Ids, classes: Classes) -> Iterator[tuple[int, int, int]]:

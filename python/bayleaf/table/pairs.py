@@ -105,12 +105,14 @@ class _Terms(NamedTuple):
         """The log of the mean over the parents; of a row without one, naive Bayes."""
         parents = self.is_parent.sum(axis=1)
         mean = log_evidence(self.by_parent()) - np.log(np.maximum(parents, 1))
-        return np.where(parents > 0, mean, self.parent.sum(axis=1))
+        total: Floats = np.where(parents > 0, mean, self.parent.sum(axis=1))
+        return total
 
     def of_values(self) -> Floats:
         """What each value adds to the total of the only row; values that are not looked at add 0."""
         if not self.is_parent.any():
-            return self.parent[0]
+            alone: Floats = self.parent[0]
+            return alone
         scores = self.by_parent()[0]
         highest = scores.max()
         if np.isneginf(highest):
