@@ -65,8 +65,9 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
     table by what is in it: categories (with the values they declare) and booleans as `category()`, strings as
     `category()` if at most half of them are different and as texts if not, numbers as `normal()`, dates as
     `date_part()` of each part. One view is for all columns. `views_` shows all. Missing values (None, NaN,
-    NaT) are left out of the sum; a row of texts alone must have one to be learned. `alpha`, `priors`, `unseen`, `costs`, `thresholds` and `tuning`
-    can be set at any time without fitting again; what the weights were earned with warns, and keeps them.
+    NaT) are left out of the sum; a row of texts alone must have one to be learned. `alpha`, `priors`,
+    `unseen`, `costs`, `thresholds` and `tuning` can be set at any time without fitting again; what the
+    weights were earned with warns, and keeps them.
 
     Attributes: `classes_`, `views_`, `model_` (the `Model` inside), and of tables and arrays `n_features_in_`
     and `feature_names_in_`.
