@@ -314,8 +314,8 @@ def test_a_table_is_not_a_column_of_texts() -> None:
         NaiveBayes([words()]).fit(MAIL, LABELS)
     with pytest.raises(TypeError, match="look at one column, and X is a table"):
         NaiveBayes().fit(TEXTS, LABELS).predict(MAIL)
-    with pytest.raises(TypeError, match="The column 'when' of X holds Timestamp"):
-        NaiveBayes().fit(MAIL.assign(when=pd.Timestamp("2026-01-01")), LABELS)
+    with pytest.raises(TypeError, match="The column 'span' of X holds Timedelta"):
+        NaiveBayes().fit(MAIL.assign(span=pd.Timedelta("1h")), LABELS)
     with pytest.raises(ValueError, match="unique column names"):
         NaiveBayes().fit(pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), [0, 1])
     with pytest.raises(TypeError, match="X is a single str"):
