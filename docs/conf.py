@@ -67,6 +67,7 @@ SECTIONS = {
             "teaching",
             "plots",
             "lazy",
+            "export",
         ),
         *("scale", "service", "mail_servers"),
     ],

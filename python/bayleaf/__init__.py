@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayleaf import plots
+    from bayleaf import export, plots
     from bayleaf._core import __version__
     from bayleaf.explanation import Explanation
     from bayleaf.matrix import (
@@ -55,6 +55,7 @@ _HOME = {
     "chars": "text.views",
     "counts": "table.views",
     "date_part": "table.dates",
+    "export": "export",
     "flag": "table.views",
     "kernel": "table.views",
     "load": "naive_bayes",
@@ -90,6 +91,7 @@ __all__ = [
     "chars",
     "counts",
     "date_part",
+    "export",
     "flag",
     "kernel",
     "load",

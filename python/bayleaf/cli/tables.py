@@ -1,4 +1,4 @@
-"""`export` and `import`: counts as tables, to be summed with SQL."""
+"""`export` and `import`: counts as tables, to be summed with SQL; and weights for other programs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 _PARQUET = (".parquet", ".pq")
+_WEIGHTS = (".json", ".onnx")
 
 
 @click.command("export")
@@ -27,27 +28,37 @@ _PARQUET = (".parquet", ".pq")
     "--output",
     metavar="TABLE",
     default="-",
-    help="A file ending in .parquet or .csv; without it, CSV to standard output.",
+    help="A file ending in .parquet, .csv, .json or .onnx; without it, CSV to standard output.",
 )
 def export_command(model_file: str, output: str) -> None:
-    """Write the counts of a model as a table.
+    """Write the counts of a model as a table, or its weights as JSON or ONNX.
 
     A row is view, term, class and the integers documents, occurrences, shares_whole, shares_high and
     shares_low; a row without a term is the class itself with its documents. Tables can be summed with SQL,
     grouped by view, term and class, and read back with 'import'.
 
+    A .json or .onnx file holds what answers instead: the weights of all views, those that were earned among
+    them, for programs that do not run bayleaf.
+
     \b
     Examples:
       bayleaf export spam.bayleaf -o spam.parquet
+      bayleaf export spam.bayleaf -o spam.onnx
       bayleaf export spam.bayleaf | head -5
     """
     from bayleaf.cli.models import check_target, check_text, load, replacing
     from bayleaf.exchange import rows
 
     to_file = output != "-"
-    if to_file and not output.endswith((*_PARQUET, ".csv")):
-        raise click.UsageError(f"A table is a .parquet or .csv file, got {output!r}.")
+    if to_file and not output.endswith((*_PARQUET, ".csv", *_WEIGHTS)):
+        raise click.UsageError(
+            f"A table is a .parquet or .csv file, weights are .json or .onnx, got {output!r}."
+        )
     model = load(model_file)
+    if output.endswith(_WEIGHTS):
+        check_target(output, model_file)
+        _write_weights(model, output)
+        return
     check_text(model, model_file, "export")
     if not to_file:
         _write_csv(rows(model), sys.stdout)
@@ -56,6 +67,18 @@ def export_command(model_file: str, output: str) -> None:
     write = _write_parquet if output.endswith(_PARQUET) else _write_csv_file
     with replacing(output) as file:
         write(rows(model), file)
+
+
+def _write_weights(model: Model, output: str) -> None:
+    from bayleaf import export
+    from bayleaf.cli.models import replacing
+
+    try:
+        data = export.to_onnx(model) if output.endswith(".onnx") else export.to_json(model).encode()
+    except (ImportError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    with replacing(output) as file:
+        file.write(data)
 
 
 def _write_csv_file(table: Iterable[tuple[Any, ...]], file: IO[bytes]) -> None:

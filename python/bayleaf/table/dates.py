@@ -120,7 +120,7 @@ class CircleScorer:
     """The log share of each bin of a circle in each class."""
 
     def __init__(self, counts: ValueCounts, names: list[str], spread: float, alpha: float) -> None:
-        self._names, self._alpha = names, alpha
+        self.names, self._alpha = names, alpha
         place = np.array([names.index(value) for value in counts.values], np.intp)
         self._table = np.zeros((len(names), counts.n_classes))
         self._table[place[counts.value], counts.class_] = counts.count
@@ -129,14 +129,14 @@ class CircleScorer:
         self._spread = self._own * self._table + spread / 2 * beside
         self._totals = counts.totals
         self.bias = np.zeros(counts.n_classes)
-        self._shares = smoothed_log_shares(self._spread, self._totals, len(names), alpha)
+        self.shares = smoothed_log_shares(self._spread, self._totals, len(names), alpha)
         if not self._totals.any():
-            self._shares = np.zeros_like(self._shares)
+            self.shares = np.zeros_like(self.shares)
         self.may_rule_out = alpha == 0
 
     def scores(self, column: Coded, threads: int = 1) -> Floats:  # noqa: ARG002
         """The log likelihood of each date in each class."""
-        scores: Floats = np.vstack([self._shares, self.bias])[column.codes]
+        scores: Floats = np.vstack([self.shares, self.bias])[column.codes]
         return scores
 
     def left_out(self, column: Coded, labels: Classes) -> Floats:
@@ -146,7 +146,7 @@ class CircleScorer:
         left, totals = self._spread[column.codes], np.tile(self._totals, (len(rows), 1))
         left[rows, labels] = np.maximum(left[rows, labels] - self._own, 0)
         totals[rows, labels] = np.maximum(totals[rows, labels] - 1, 0)
-        scores = smoothed_log_shares(left, totals, len(self._names), self._alpha)
+        scores = smoothed_log_shares(left, totals, len(self.names), self._alpha)
         scores[~here | ~totals.any(axis=1)] = 0.0
         scores[here & (self._table[column.codes, labels] == 0)] = np.nan
         return scores
@@ -160,12 +160,12 @@ class CircleScorer:
         """The bin of the date, unless it is missing."""
         if column.codes[0] < 0:
             return []
-        term = named(name, self._names[column.codes[0]])
+        term = named(name, self.names[column.codes[0]])
         return [Piece(term, 0, len(self.shown(column, name)), self.scores(column)[0])]
 
     def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
         """The bins that speak most for a class."""
-        return top_rows(self._names, self._shares, chosen, n)
+        return top_rows(self.names, self.shares, chosen, n)
 
 
 def parts_of(column: Any) -> list[Part]:

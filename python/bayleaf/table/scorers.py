@@ -48,6 +48,10 @@ class CategoryScorer:
                 row[self._class[cells]] = self._cells[cells]
         return rows
 
+    def table(self) -> tuple[list[str], Floats, Floats]:
+        """The values, the row of each, and that of a value that was never seen."""
+        return self._names, self._rows(self._names), self._unseen
+
     def scores(self, column: Coded, threads: int = 1) -> Floats:  # noqa: ARG002
         """The log likelihood of each value in each class."""
         rows = np.vstack([self._rows(column.values), np.zeros_like(self.bias)])
@@ -115,8 +119,8 @@ class BinScorer(NumberScorer):
         bin_of = np.searchsorted(cuts, counts.values)[counts.value]
         table = np.zeros((len(cuts) + 1, counts.n_classes))
         np.add.at(table, (bin_of, counts.class_), counts.count)
-        self.cuts, self._shares = cuts, smoothed_log_shares(table, counts.totals, len(table), alpha)
-        super().__init__(lambda x: self._shares[np.searchsorted(cuts, x)], counts.n_classes, alpha == 0)
+        self.cuts, self.shares = cuts, smoothed_log_shares(table, counts.totals, len(table), alpha)
+        super().__init__(lambda x: self.shares[np.searchsorted(cuts, x)], counts.n_classes, alpha == 0)
 
     def term(self, number: float, name: str) -> str:
         """The bin that a number falls into."""
@@ -132,7 +136,7 @@ class BinScorer(NumberScorer):
 
     def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
         """The bins that speak most for a class."""
-        return top_rows([self._named_bin(i, "x") for i in range(len(self._shares))], self._shares, chosen, n)
+        return top_rows([self._named_bin(i, "x") for i in range(len(self.shares))], self.shares, chosen, n)
 
 
 class BlockScorer:
@@ -140,32 +144,32 @@ class BlockScorer:
 
     def __init__(self, counts: BlockCounts, alpha: float) -> None:
         sums = counts.sums
-        self._names = counts.names
-        self._weights = smoothed_log_shares(sums.T, sums.sum(axis=1), sums.shape[1], alpha)
+        self.names = counts.names
+        self.weights = smoothed_log_shares(sums.T, sums.sum(axis=1), sums.shape[1], alpha)
         self.may_rule_out = alpha == 0
         self.bias = np.zeros(len(sums))
 
     def scores(self, column: NDArray[np.int64], threads: int = 1) -> Floats:  # noqa: ARG002
         """The log likelihood of each row of counts in each class."""
-        if column.shape[1] != len(self._weights):
+        if column.shape[1] != len(self.weights):
             raise ValueError(
-                f"The block has {column.shape[1]} columns, and {len(self._weights)} were learned."
+                f"The block has {column.shape[1]} columns, and {len(self.weights)} were learned."
             )
-        impossible = np.isneginf(self._weights)
-        scores: Floats = column.astype(np.float64) @ np.where(impossible, 0.0, self._weights)
+        impossible = np.isneginf(self.weights)
+        scores: Floats = column.astype(np.float64) @ np.where(impossible, 0.0, self.weights)
         if self.may_rule_out:
             scores[(column > 0).astype(float) @ impossible > 0] = -np.inf
         return scores
 
     def shown(self, column: NDArray[np.int64], name: str) -> str:  # noqa: ARG002
         """The counts that are not zero, with their names."""
-        pairs = zip(self._names, column[0].tolist(), strict=True)
+        pairs = zip(self.names, column[0].tolist(), strict=True)
         return " ".join(f"{each}={count}" for each, count in pairs if count)
 
     def parts(self, column: NDArray[np.int64], name: str) -> list[Piece]:
         """Each count that is not zero."""
         parts, at = [], 0
-        for each, count, row in zip(self._names, column[0].tolist(), self._weights, strict=True):
+        for each, count, row in zip(self.names, column[0].tolist(), self.weights, strict=True):
             if count:
                 term = f"{each}={count}"
                 label = f"{name}: {term}" if name and each.isdigit() else term
@@ -175,4 +179,4 @@ class BlockScorer:
 
     def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
         """The counts that speak most for a class."""
-        return top_rows(self._names, self._weights, chosen, n)
+        return top_rows(self.names, self.weights, chosen, n)

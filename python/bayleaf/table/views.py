@@ -21,6 +21,8 @@ from bayleaf.view import View
 
 Rule = Literal["scott", "silverman", "loo"]
 Cut = Literal["quantiles", "entropy"]
+Curve = tuple[Floats, Floats, float]
+"""The points of the kernels of a class, how often each was seen, and their width."""
 
 
 class Named(View):
@@ -152,17 +154,21 @@ class Kernel(_Values):
                 f"`bandwidth` must be a number > 0, 'scott', 'silverman' or 'loo', got {self.bandwidth!r}."
             )
 
-    def compile(self, tally: ValueTally, order: Classes, alpha: float, unseen: Unseen) -> NumberScorer:  # noqa: ARG002
+    def curves(self, counts: ValueCounts) -> list[Curve]:
         """The kernels of each class; a class without numbers gets those of the whole column."""
-        counts = tally.counts(order)
-        if not len(counts.values):
-            return _says_nothing(order)
-        found = [knots(counts, number) for number in range(len(order))]
+        found = [knots(counts, number) for number in range(counts.n_classes)]
         sums: Any = np.bincount(counts.value, counts.count)
         whole: tuple[Floats, Floats] = (counts.values, sums)
         found = [own if len(own[0]) else whole for own in found]
         spread = kernels.spread(*whole)
-        curves = [(*own, kernels.bandwidth(self.bandwidth, *own, spread)) for own in found]
+        return [(*own, kernels.bandwidth(self.bandwidth, *own, spread)) for own in found]
+
+    def compile(self, tally: ValueTally, order: Classes, alpha: float, unseen: Unseen) -> NumberScorer:  # noqa: ARG002
+        """The density of each class."""
+        counts = tally.counts(order)
+        if not len(counts.values):
+            return _says_nothing(order)
+        curves = self.curves(counts)
         return NumberScorer(
             lambda x: np.stack([kernels.log_kernel(x, *curve) for curve in curves], axis=1), len(order)
         )

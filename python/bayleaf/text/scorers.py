@@ -148,6 +148,10 @@ class TextScorer(LivingScorer):
         counts = asked.selection.of(self.tally.counts(self.order, quantities))
         return counts, event_models.weights(counts, event, asked.tf, asked.alpha, asked.unseen)
 
+    def table(self) -> tuple[ClassCounts, event_models.Weights]:
+        """The counts of the terms that are used, and the weights of these terms."""
+        return self._weights()
+
     def parts(self, column: Any, name: str) -> list[Piece]:  # noqa: ARG002
         """Each occurrence of a term with what it adds to the scores."""
         found, rows = self._asking.explain(column[0])

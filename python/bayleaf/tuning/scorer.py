@@ -81,12 +81,16 @@ class TunedScorer(LivingScorer):
             Piece(term, start, end, row) for (term, _, start, end), row in zip(found, scores, strict=True)
         ]
 
-    def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
-        """The terms with the highest log odds against the mean of the other classes."""
+    def table(self) -> tuple[list[str], Floats]:
+        """The terms that have a weight, and the row of each."""
         counts = self.counts()
         kept, rows = earned_rows(counts, self._judgment)
-        names = counts.term_names
-        return [(names[kept[i]], odds) for i, odds in best_rows(rows, chosen, n)]
+        return [counts.term_names[i] for i in kept.tolist()], rows
+
+    def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
+        """The terms with the highest log odds against the mean of the other classes."""
+        names, rows = self.table()
+        return [(names[i], odds) for i, odds in best_rows(rows, chosen, n)]
 
 
 def earned_rows(counts: ClassCounts, judgment: ViewJudgment) -> tuple[NDArray[np.intp], Floats]:

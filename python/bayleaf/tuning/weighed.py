@@ -14,7 +14,7 @@ class WeighedScorer:
     """The scores of another scorer, times a weight; a view of weight 0 rules out nothing."""
 
     def __init__(self, scorer: Scorer, weight: float) -> None:
-        self.scorer, self._weight = scorer, weight
+        self.scorer, self.weight = scorer, max(weight, 0.0)
         self.may_rule_out = scorer.may_rule_out and weight > 0
 
     @property
@@ -23,7 +23,7 @@ class WeighedScorer:
         return self._weighed(self.scorer.bias)
 
     def _weighed(self, scores: Floats) -> Floats:
-        return self._weight * scores if self._weight > 0 else np.zeros_like(scores)
+        return self.weight * scores if self.weight > 0 else np.zeros_like(scores)
 
     def scores(self, column: Any, threads: int) -> Floats:
         """The weighed log likelihood of each document in each class."""
@@ -41,4 +41,4 @@ class WeighedScorer:
 
     def top(self, chosen: int, n: int) -> list[tuple[str, float]]:
         """The terms that speak most for a class."""
-        return [(term, self._weight * odds) for term, odds in self.scorer.top(chosen, n)]
+        return [(term, self.weight * odds) for term, odds in self.scorer.top(chosen, n)]
