@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayleaf.matrix.text_counter import TextCounter
     from bayleaf.model import Model
     from bayleaf.model_views import preset
+    from bayleaf.multilabel import MultiLabel
     from bayleaf.naive_bayes import NaiveBayes, load
     from bayleaf.storage import ModelFileError
     from bayleaf.streams import Window
@@ -42,6 +43,7 @@ _HOME = {
     "KernelNB": "matrix",
     "Model": "model",
     "ModelFileError": "storage",
+    "MultiLabel": "multilabel",
     "MultinomialNB": "matrix",
     "NaiveBayes": "naive_bayes",
     "Normalization": "text.normalization",
@@ -78,6 +80,7 @@ __all__ = [
     "KernelNB",
     "Model",
     "ModelFileError",
+    "MultiLabel",
     "MultinomialNB",
     "NaiveBayes",
     "Normalization",

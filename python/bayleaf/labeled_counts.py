@@ -145,11 +145,11 @@ class LabeledCounts:
             f"{label!r}. Nothing was forgotten."
         )
 
-    def merge(self, source: LabeledCounts) -> None:
-        """Add the counts of another model."""
-        numbers = self.labels.number(source.labels.names)
+    def merge(self, source: LabeledCounts, names: list[Label] | None = None) -> None:
+        """Add the counts of another model, whose classes are called by other `names` here, if given."""
+        numbers = self.labels.number(source.labels.names if names is None else names)
         moved = np.zeros(len(self.labels.names), np.int64)
-        moved[numbers[: len(source.documents)]] = source.documents
+        np.add.at(moved, numbers[: len(source.documents)], source.documents)
         documents = _added(self.documents, moved)
         pairs = list(zip(self.tallies, source.tallies, strict=True))
         for mine, yours in pairs:

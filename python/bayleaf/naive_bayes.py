@@ -32,12 +32,13 @@ from bayleaf.text.views import View
 from bayleaf.tuning import FEW, Tuning, check_tuning, default_views, worth_tuning
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.types import Floats, Label
+from bayleaf.view_parameters import ViewParameters
 
 _ALL = object()
 """In place of classes: there is one batch, of all rows."""
 
 
-class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
+class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
     """Naive Bayes for texts, tables with mixed columns, and arrays of numbers.
 
     | parameter | values | meaning |
@@ -126,7 +127,9 @@ class NaiveBayes(OneByOne, TableInput, ClassifierMixin, BaseEstimator):  # type:
         out together.
         """
         self._start(X, y, _ALL, sample_weight)
-        rows = self._rows(X, y, sample_weight, groups)
+        return self._judged(self._rows(X, y, sample_weight, groups))
+
+    def _judged(self, rows: Rows) -> Self:
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
             self.views_ = as_given(self.model_.choose_alpha(rows.X, rows.y).views)
         if self.tuning == "auto" and not worth_tuning(self.model_):
@@ -371,6 +374,12 @@ def load(
 def _checked_labels(y: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError("NaiveBayes requires y to be passed, but the target y is None.")
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {shape} instead. If it says which of several "
+            "labels each row has, use MultiLabel(NaiveBayes())."
+        )
     labels: NDArray[Any] = column_or_1d(plain_labels(y), warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")

@@ -338,8 +338,8 @@ class BlockTally:
         most = sums.max(initial=0).astype(np.float64) + other._sums.max(initial=0)
         if most > MOST_ROWS:
             raise ValueError(f"The counts sum to {most:.3g}, more than 2**62. Scale them down.")
-        documents[places] += other._documents
-        sums[places] += other._sums
+        np.add.at(documents, places, other._documents)
+        np.add.at(sums, places, other._sums)
         return documents, sums
 
     def counts(self, order: Classes) -> BlockCounts:
