@@ -60,6 +60,7 @@ SECTIONS = {
         *(
             "text",
             "tables",
+            "multilabel",
             "from_scikit_learn",
             "estimators",
             "tuning",

@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from bayleaf import Model, MultiLabel, NaiveBayes, category, chars, counts, date_part, normal, pairs, words
+from bayleaf.multilabel import relabeled
 
 TAGS = {
     "sport": ["goal", "match", "team"],
@@ -63,7 +64,7 @@ def test_a_relabeled_model_has_the_bytes_of_one_that_learned_these_labels() -> N
         "day": date_part("weekday"), "a": category(),
     }  # fmt: skip
     labels = [f"{i % 4}" for i in range(20)]
-    merged = Model(views).learn(frame, labels).relabeled(lambda label: int(label) % 2)
+    merged = relabeled(Model(views).learn(frame, labels), lambda label: int(label) % 2)
     assert merged.to_bytes() == Model(views).learn(frame, [int(label) % 2 for label in labels]).to_bytes()
 
 

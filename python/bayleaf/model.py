@@ -153,14 +153,6 @@ class Model(OneByOne):
             self.drift += 1
         return self
 
-    def relabeled(self, name: Callable[[Label], Label]) -> Model:
-        """A model of the same documents under other labels, from the counts alone; several may become one."""
-        settings: Any = {"alpha": self.alpha, "priors": self.priors, "unseen": self.unseen}
-        other = Model(model_views.as_given(self.views), threads=self.threads, **settings)
-        with self._turn:
-            other._counts.merge(self._counts, [name(label) for label in self._counts.labels.names])
-        return other
-
     def copy(self) -> Model:
         """The same model, to be changed on its own."""
         with self._turn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.explanation import Explanation
 from bayleaf.model import Model
+from bayleaf.model_views import as_given
 from bayleaf.naive_bayes import _ALL, NaiveBayes
 from bayleaf.row_weights import ClassSizes
 from bayleaf.types import Floats, Label
@@ -64,7 +66,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         found: NaiveBayes = clone(base)
         kept = ("views_", "_names_", "n_features_in_", "feature_names_in_")
         found.__dict__ |= {name: value for name, value in whole.__dict__.items() if name in kept}
-        found.model_ = whole.model_.relabeled(lambda labels: int(str(labels)[number]))
+        found.model_ = relabeled(whole.model_, lambda labels: int(str(labels)[number]))
         found._sizes_, found._weighed_with_ = ClassSizes(), {}
         return found._refreshed()
 
@@ -126,6 +128,15 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         judge: Any = self.estimators_[names.index(label)]
         explanation: Explanation = judge.explain(x)
         return explanation
+
+
+def relabeled(model: Model, name: Callable[[Label], Label]) -> Model:
+    """A model of the same documents under other labels, from the counts alone; several may become one."""
+    settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
+    other = Model(as_given(model.views), threads=model.threads, **settings)
+    with model._turn:
+        other._counts.merge(model._counts, [name(label) for label in model._counts.labels.names])
+    return other
 
 
 def _indicator(Y: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
