@@ -181,10 +181,6 @@ class Model(OneByOne):
     def _ask(self, question: Callable[[Compiled], T]) -> T:
         return self._answers.ask(question, self._compiled)
 
-    def answering(self) -> Compiled:
-        """What answers now: the prior, and a scorer for each view."""
-        return self._answers.current(self._compiled)
-
     def _compiled(self, before: Compiled | None) -> Compiled:
         """What answers, derived from the counts; what lives with them is kept."""
         present, labels = self._counts.documents > 0, self._counts.labels
@@ -256,7 +252,7 @@ class Model(OneByOne):
 
     def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
         """The terms that speak most for a class, with their log odds against the mean of the others."""
-        compiled = self.answering()
+        compiled = self._answers.current(self._compiled)
         classes = compiled.classes
         if label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")

@@ -35,7 +35,7 @@ class Frozen:
 def frozen(model: Any) -> Frozen:
     """The numbers by which a model, or a fitted NaiveBayes, answers now."""
     inner = model_of(model)
-    compiled = inner.answering()
+    compiled = inner._answers.current(inner._compiled)
     if compiled.may_rule_out:
         raise ValueError(
             "With alpha=0 a term can rule a class out, which no table of weights says. Set alpha above 0, "
