@@ -44,7 +44,6 @@ def export_command(model_file: str, output: str) -> None:
     Examples:
       bayleaf export spam.bayleaf -o spam.parquet
       bayleaf export spam.bayleaf -o spam.onnx
-      bayleaf export spam.bayleaf | head -5
     """
     from bayleaf.cli.models import check_target, check_text, load, replacing
     from bayleaf.exchange import rows
