@@ -1,9 +1,9 @@
 """The service under load, from a client in a process of its own; bounded in count and time.
 
-    python benchmarks/serve.py [--seconds 5] [--mlflow PYTHON] [--json FILE]
+    python benchmarks/serve.py [--seconds 5] [--mlflow PYTHON] [--rows http,check] [--json FILE]
 
 PYTHON is an interpreter with MLflow, whose scoring server answers with an identity model. spamd and
-bogofilter take part if they are installed.
+bogofilter take part if they are installed; all are taught and asked the same mails.
 """
 
 from __future__ import annotations
@@ -13,25 +13,29 @@ import asyncio
 import json
 import os
 import shutil
-import signal
-import socket
-import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-TEXT = "Claim your free prize now, see you at noon"
-MAIL = (
-    b"From: Deals <win@deals.example>\nTo: a@b.example\nSubject: Win a prize\n\n"
-    + b"Claim your free prize now. " * 40
+from serve_peers import (
+    Mails,
+    Server,
+    bayleaf_service,
+    bogofilter,
+    check,
+    mails,
+    mlflow_service,
+    spamd_program,
+    spamd_service,
 )
+
+TEXT = "Claim your free prize now, see you at noon"
 
 
 @dataclass(frozen=True)
@@ -142,30 +146,14 @@ async def _client(port: int, connections: int, seconds: float, kind: str) -> Non
     print(json.dumps({"times": run.times, "failed": run.failed, "took": took}))
 
 
-def cpu_seconds(pid: int) -> float:
-    """The processor time of a server and its children, which does not depend on who else is busy."""
-    own = [pid, *(int(each) for each in _children(pid))]
-    ticks = 0
-    for each in own:
-        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _children(pid: int) -> list[str]:
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [*found, *(inner for each in found for inner in _children(int(each)))]
-
-
-def loaded(server: tuple[int, int], connections: int, seconds: float, kind: str) -> Load:
-    """Run the client in a process of its own, against a port of a process."""
-    port, pid = server
-    busy = cpu_seconds(pid)
-    command = [sys.executable, __file__, "--client", str(port), str(connections), str(seconds), kind]
+def loaded(server: Server, connections: int, seconds: float, kind: str) -> Load:
+    """Run the client in a process of its own."""
+    busy = server.cpu_seconds()
+    command = [sys.executable, __file__, "--client", str(server.port), str(connections), str(seconds), kind]
     out = subprocess.run(command, check=True, capture_output=True, text=True, timeout=seconds + 60).stdout
     found = json.loads(out)
     times = sorted(1000 * each for each in found["times"])
-    rate = len(times) / max(cpu_seconds(pid) - busy, 0.01)
+    rate = len(times) / max(server.cpu_seconds() - busy, 0.01)
     return Load(len(times) / found["took"], _part(times, 0.5), _part(times, 0.99), found["failed"], rate)
 
 
@@ -173,152 +161,15 @@ def _part(times: Sequence[float], share: float) -> float:
     return times[min(len(times) - 1, int(share * len(times)))] if times else 0.0
 
 
-# The servers
-
-
-@contextmanager
-def process(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A server that is ended with its children."""
-    started = subprocess.Popen(command, start_new_session=True, text=True, **options)
-    try:
-        yield started
-    finally:
-        os.killpg(started.pid, signal.SIGTERM)
-        try:
-            started.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(started.pid, signal.SIGKILL)
-
-
-@contextmanager
-def bayleaf_service(folder: Path) -> Iterator[tuple[int, int, int]]:
-    """The demo's default model, tuning included; gives the ports of HTTP and SPAMD, and its process."""
-    arguments = ["serve", str(folder), "--demo", "--http", "127.0.0.1:0", "--spamd", "127.0.0.1:0"]
-    with process(
-        [sys.executable, "-m", "bayleaf", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as run:
-        assert run.stdout
-        said = list(iter(run.stdout.readline, "Ready.\n"))
-        ports = [int(line.rpartition(":")[2]) for line in said if " on " in line]
-        yield ports[0], ports[1], run.pid
-
-
-MLFLOW = """
-import sys, mlflow
-class Identity(mlflow.pyfunc.PythonModel):
-    def predict(self, context, model_input, params=None):
-        return model_input
-mlflow.pyfunc.save_model(sys.argv[1], python_model=Identity(), pip_requirements=[])
-"""
-
-
-@contextmanager
-def mlflow_service(python: str, folder: Path) -> Iterator[tuple[int, int]]:
-    """MLflow's scoring server around a model that gives back what it gets."""
-    subprocess.run([python, "-c", MLFLOW, str(folder / "identity")], check=True, capture_output=True)
-    port = free_port()
-    arguments = ["models", "serve", "-m", str(folder / "identity"), "-p", str(port), "--env-manager", "local"]
-    environment = {**os.environ, "PATH": f"{Path(python).parent}:{os.environ['PATH']}"}
-    with process(
-        [python, "-m", "mlflow", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-    ) as run:
-        wait_for(port, 90)
-        yield port, run.pid
-
-
-@contextmanager
-def spamd_service(folder: Path) -> Iterator[tuple[int, int]]:
-    """The real spamd, Bayes only and taught: no rules of the network, no others."""
-    port, rules = free_port(), folder / "rules"
-    rules.mkdir()
-    folder.chmod(0o777)  # it works as nobody
-    (rules / "init.pre").write_text(
-        "loadplugin Mail::SpamAssassin::Plugin::Check\nloadplugin Mail::SpamAssassin::Plugin::Bayes\n"
-    )
-    (rules / "only.cf").write_text(
-        "use_bayes 1\nbayes_auto_learn 0\nbayes_min_spam_num 1\nbayes_min_ham_num 1\nbayes_file_mode 0777\n"
-        f"bayes_path {folder}/bayes\nbody BAYES_99 eval:check_bayes('0.99', '1.00')\n"
-    )
-    where = ["-C", str(rules), f"--siteconfigpath={rules}"]
-    for label, samples in taught().items():
-        (folder / label).mkdir()
-        for number, text in enumerate(samples):
-            (folder / label / str(number)).write_text(f"Subject: {text[:30]}\n\n{text}\n")
-        subprocess.run(
-            ["sa-learn", *where, f"--{label}", str(folder / label)], check=True, capture_output=True
-        )
-    for path in folder.glob("bayes*"):
-        path.chmod(0o777)
-    spamd = shutil.which("spamd") or "/usr/sbin/spamd"
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with process([spamd, "-L", "-x", "-m", "2", "-p", str(port), *where], **quiet) as run:
-        wait_for(port, 60)
-        yield port, run.pid
-
-
-def taught() -> dict[str, list[str]]:
-    """Some of the bundled messages by their labels."""
-    lines = files("bayleaf").joinpath("data/messages.tsv").read_text("utf-8").splitlines()[:300]
-    pairs = [line.split("\t", 1) for line in lines]
-    return {label: [text for own, text in pairs if own == label] for label in ("spam", "ham")}
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def wait_for(port: int, seconds: float) -> None:
-    """Until somebody answers."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.2)
-
-
-def check(port: int) -> float:
-    """The seconds of one CHECK, connection included."""
-    began = time.perf_counter()
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
-        client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(MAIL) + MAIL)
-        client.shutdown(socket.SHUT_WR)
-        said = b""
-        while part := client.recv(65_536):
-            said += part
-    assert b" EX_OK" in said, said
-    return time.perf_counter() - began
-
-
-def bogofilter(folder: Path) -> float:
-    """The seconds of one mail through a process of bogofilter."""
-    began = time.perf_counter()
-    subprocess.run(["bogofilter", "-d", str(folder), "-v"], input=MAIL, capture_output=True, check=False)
-    return time.perf_counter() - began
-
-
-def median(measure: Callable[[], float], times: int) -> float:
-    return statistics.median(measure() for _ in range(times))
-
-
 # The rows
 
 
-def http_rows(server: tuple[int, int], seconds: float) -> dict[str, Load]:
+def http_rows(server: Server, seconds: float) -> dict[str, Load]:
     """Classify, classify and learn, learn."""
     loaded(server, 8, 1, "classify")
     rows = {
-        "classify, one short text, 32 clients": loaded(server, 32, seconds, "classify"),
-        "classify and learn 9:1, durable, 32 clients": loaded(server, 32, seconds, "mixed"),
+        "classify, one short text, 16 clients": loaded(server, 16, seconds, "classify"),
+        "classify and learn 9:1, durable, 16 clients": loaded(server, 16, seconds, "mixed"),
         "learn, durable, 64 clients": loaded(server, 64, seconds, "learn"),
     }
     for name, row in rows.items():
@@ -326,70 +177,111 @@ def http_rows(server: tuple[int, int], seconds: float) -> dict[str, Load]:
     return rows
 
 
-def checks(server: tuple[int, int], times: int) -> tuple[float, float]:
-    """The median seconds of a CHECK, and the seconds of processor time that it took the server."""
-    port, pid = server
-    for _ in range(5):
-        check(port)
-    busy = cpu_seconds(pid)
-    waited = median(lambda: check(port), times)
-    return waited, (cpu_seconds(pid) - busy) / times
+def mlflow_rows(server: Server, python: str, folder: Path, seconds: float) -> dict[str, Load]:
+    """MLflow's server, and bayleaf's again."""
+    with mlflow_service(python, folder) as other:
+        loaded(other, 8, 1, "mlflow")
+        theirs = loaded(other, 16, seconds, "mlflow")
+    ours = loaded(server, 16, seconds, "classify")
+    print(f"{'MLflow, identity model, 16 clients':48} {theirs}")
+    print(f"{'bayleaf again':48} {ours}   {ours.per_second / theirs.per_second:.1f} × MLflow")
+    print(f"for the same processor time: {ours.per_cpu_second / theirs.per_cpu_second:.1f} × MLflow")
+    return {"mlflow": theirs, "again": ours}
 
 
-def check_rows(server: tuple[int, int], folder: Path) -> dict[str, float]:
-    """CHECK against spamd, and bogofilter as a process."""
-    waited, busy = checks(server, 500)
-    rows = {"bayleaf": waited}
-    print(f"CHECK takes bayleaf {1000 * busy:.2f} ms of processor time", flush=True)
-    if shutil.which("spamd") or Path("/usr/sbin/spamd").exists():
-        with spamd_service(folder) as other:
-            rows["spamd"], theirs = checks(other, 50)
-            print(
-                f"CHECK takes spamd {1000 * theirs:.2f} ms of processor time: {theirs / busy:.1f} × bayleaf's"
-            )
+@dataclass(frozen=True)
+class Checks:
+    """Mails one after the other: the seconds of each; and mails a second of two clients at once."""
+
+    median: float
+    mean: float
+    p99: float
+    together: float
+    cpu: float
+
+    def __str__(self) -> str:
+        one = (
+            f"median {1000 * self.median:6.2f}   mean {1000 * self.mean:6.2f}   p99 {1000 * self.p99:6.2f} ms"
+        )
+        return f"{one}   two clients {self.together:7,.0f}/s   processor {1000 * self.cpu:.2f} ms"
+
+
+def checks(ask: Callable[[bytes], None], asked: Sequence[bytes], busy: Callable[[], float]) -> Checks:
+    """Ask about every mail, alone and then from two clients at once."""
+    for mail in asked[:20]:
+        ask(mail)
+    before, times = busy(), []
+    for mail in asked:
+        began = time.perf_counter()
+        ask(mail)
+        times.append(time.perf_counter() - began)
+    cpu = (busy() - before) / len(asked)
+    times.sort()
+    together = _together(ask, asked)
+    return Checks(_part(times, 0.5), sum(times) / len(times), _part(times, 0.99), together, cpu)
+
+
+def _together(ask: Callable[[bytes], None], asked: Sequence[bytes]) -> float:
+    def all_of_them() -> None:
+        for mail in asked:
+            ask(mail)
+
+    halves = [threading.Thread(target=all_of_them) for _ in range(2)]
+    began = time.perf_counter()
+    for each in halves:
+        each.start()
+    for each in halves:
+        each.join()
+    return 2 * len(asked) / (time.perf_counter() - began)
+
+
+def check_rows(server: Server, folder: Path, found: Mails) -> dict[str, Checks]:
+    """CHECK of the same mails: bayleaf, spamd, and bogofilter as a process."""
+    rows = {"bayleaf": checks(check(server), found.asked * 5, server.cpu_seconds)}
+    if spamd_program():
+        with spamd_service(folder, found) as other:
+            rows["spamd"] = checks(check(other), found.asked, other.cpu_seconds)
+        rows["bayleaf again"] = checks(check(server), found.asked * 5, server.cpu_seconds)
     else:
         print("spamd is not installed (apt packages spamassassin, spamd)")
     if shutil.which("bogofilter"):
-        for label, samples in taught().items():
-            command = ["bogofilter", "-d", str(folder), "-s" if label == "spam" else "-n"]
-            subprocess.run(command, input="\n".join(samples).encode(), check=False)
-        rows["bogofilter"] = median(lambda: bogofilter(folder), 50)
-    for name, took in rows.items():
-        ratio = f"{took / rows['bayleaf']:6.1f} × bayleaf's time" if name != "bayleaf" else ""
-        print(f"CHECK of one mail, {name:29} {1000 * took:8.2f} ms   {ratio}", flush=True)
+        rows["bogofilter"] = checks(bogofilter(folder, found), found.asked, lambda: 0.0)
+    print(f"CHECK of {len(found.asked)} mails of {found.size:,.0f} bytes in the mean, a connection each")
+    for name, row in rows.items():
+        print(f"  {name:14} {row}", flush=True)
+        if "bayleaf" not in name:
+            _print_ratios(name, row, rows["bayleaf"])
     return rows
+
+
+def _print_ratios(name: str, theirs: Checks, ours: Checks) -> None:
+    mean, median = theirs.mean / ours.mean, theirs.median / ours.median
+    more = ours.together / theirs.together
+    print(f"  {name} takes {median:.1f} × as long (median; mean {mean:.1f} ×); two clients get {more:.1f} ×")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--mlflow", metavar="PYTHON", help="an interpreter that has MLflow")
+    parser.add_argument("--rows", default="http,check", help="http, check, or both")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        with bayleaf_service(folder / "service") as (http, spamd, pid):
-            rows = http_rows((http, pid), options.seconds)
-            found |= {name: vars(row) for name, row in rows.items()}
-            found["check"] = check_rows((spamd, pid), folder)
+        folder, asked = Path(scratch), mails()
+        with bayleaf_service(folder / "service", asked) as (http, spamd):
+            if "check" in options.rows:
+                found |= check_rows(spamd, folder, asked)
+            if "http" in options.rows:
+                found |= http_rows(http, options.seconds)
             if options.mlflow:
-                with mlflow_service(options.mlflow, folder) as other:
-                    loaded(other, 8, 1, "mlflow")
-                    row = loaded(other, 32, options.seconds, "mlflow")
-                    ours = loaded((http, pid), 32, options.seconds, "classify")
-                print(f"{'MLflow, identity model, 32 clients':48} {row}")
-                print(f"{'bayleaf again':48} {ours}   {ours.per_second / row.per_second:.1f} × MLflow")
-                print(f"for the same processor time: {ours.per_cpu_second / row.per_cpu_second:.1f} × MLflow")
-                found["mlflow"], found["again"] = vars(row), vars(ours)
-        verified = subprocess.run(
-            [sys.executable, "-m", "bayleaf", "verify", str(folder / "service")],
-            capture_output=True,
-            text=True,
-        )
+                found |= mlflow_rows(http, options.mlflow, folder, options.seconds)
+        command = [sys.executable, "-m", "bayleaf", "verify", str(folder / "service")]
+        verified = subprocess.run(command, capture_output=True, text=True)
         print(verified.stdout + verified.stderr)
     if options.json:
-        Path(options.json).write_text(json.dumps(found, indent=1))
+        Path(options.json).write_text(json.dumps({name: vars(row) for name, row in found.items()}, indent=1))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ mod errors;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod lexicon;
+mod mail;
 mod memory;
 mod python;
 mod score;

@@ -15,6 +15,7 @@ ORDER = [
     "memory",
     "errors",
     "lexicon",
+    "mail",
     "analyze",
     "context",
     "threads",

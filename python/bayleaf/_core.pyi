@@ -26,6 +26,9 @@ __version__: str
 def porter(words: list[str]) -> list[str]:
     """The stems of words by Porter's algorithm of 1980."""
 
+def read_mail(raw: bytes) -> tuple[list[tuple[str, str]], str, str, bool, list[str]] | None:
+    """Headers, hosts, types, whether it is HTML only, and the texts of an ordinary mail; None of others."""
+
 def in_callback() -> bool:
     """Whether this thread is inside a normalizer or tokenizer that the core has called."""
 

@@ -6,6 +6,7 @@ mod documents;
 mod functions;
 mod held;
 mod living;
+mod mail;
 mod scorer;
 mod tally;
 mod tuning;
@@ -77,6 +78,8 @@ pub mod _core {
     use super::analyzer::Analyzer;
     #[pymodule_export]
     use super::living::PyAsking;
+    #[pymodule_export]
+    use super::mail::read_mail;
     #[pymodule_export]
     use super::scorer::PyScorer;
     #[pymodule_export]

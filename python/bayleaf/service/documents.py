@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bayleaf.mail import MAIL_COLUMNS, mail_columns
 from bayleaf.model import Model
 from bayleaf.model_views import WHOLE, columns_of
 from bayleaf.service.refusals import Invalid
+from bayleaf.text.mail import MAIL_COLUMNS, mail_columns
 
 Columns: TypeAlias = str | dict[str, Any]
 
@@ -28,8 +28,8 @@ Columns: TypeAlias = str | dict[str, Any]
 LASTING = ("subject", "from_name", "from_domain", "links", "body")
 COMPRESSED_FROM = 200
 
-_MESSAGE_ID = re.compile(rb"^message-id:\s*(<[^<>\s]{3,250}>)", re.IGNORECASE | re.MULTILINE)
-_FROM = re.compile(rb"^from:[^\n]*?([\w.+=-]+@[\w-]+(?:\.[\w-]+)*)", re.IGNORECASE | re.MULTILINE)
+_MESSAGE_ID = re.compile(rb"\s*(<[^<>\s]{3,250}>)")
+_FROM = re.compile(rb"[^\n]*?([\w.+=-]+@[\w-]+(?:\.[\w-]+)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Document:
     alias: str = ""
     subject: str = ""
 
-    def packed(self) -> bytes:
+    def packed(self, compressed: bool = True) -> bytes:
         """The columns as the database holds them."""
         data = json.dumps(self.columns, ensure_ascii=False, separators=(",", ":")).encode()
-        return zlib.compress(data, 1) if len(data) >= COMPRESSED_FROM else data
+        return zlib.compress(data, 1) if compressed and len(data) >= COMPRESSED_FROM else data
 
 
 def unpacked(data: bytes) -> Columns:
@@ -77,12 +77,17 @@ class Reader:
     def mail(self, raw: bytes) -> Document:
         """A raw mail; models of one text read its subject and its body."""
         parsed = {name: texts[0] for name, texts in mail_columns([raw]).items()}
-        lasting = [_plain(parsed[name]) for name in LASTING]
+        lasting = [unicodedata.normalize("NFC", parsed[name]) for name in LASTING]  # spaces are one already
         if not any(lasting):
             lasting = [hashlib.sha256(raw).hexdigest()]
         head = raw[: 1 << 16].partition(b"\n\n")[0].partition(b"\r\n\r\n")[0]
         columns: Columns = {name: parsed[name] for name in self.names} if self.names else _one_text(parsed)
-        return Document(columns, self._identity(lasting), _found(_MESSAGE_ID, head), _sender(head))
+        return Document(
+            columns,
+            self._identity(lasting),
+            _found(_MESSAGE_ID, b"message-id:", head),
+            _found(_FROM, b"from:", head).lower(),
+        )
 
     def row(self, row: Mapping[str, Any], subject: str = "") -> Document:
         """A row of named columns."""
@@ -134,10 +139,10 @@ def _one_text(parsed: Mapping[str, str]) -> str:
     return f"{parsed['subject']}\n{parsed['body']}" if parsed["subject"] else parsed["body"]
 
 
-def _found(pattern: re.Pattern[bytes], head: bytes) -> str:
-    found = pattern.search(head)
+def _found(pattern: re.Pattern[bytes], header: bytes, head: bytes) -> str:
+    """What the pattern finds at the beginning of a header, if the header is there."""
+    start = head.lower().find(b"\n" + header)
+    if start < 0 and head[: len(header)].lower() != header:
+        return ""
+    found = pattern.match(head, start + 1 + len(header) if start >= 0 else len(header))
     return found[1].decode("ascii", "replace") if found else ""
-
-
-def _sender(head: bytes) -> str:
-    return _found(_FROM, head).lower()

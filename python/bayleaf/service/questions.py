@@ -118,17 +118,17 @@ class Questions:
             fresh, self._unwritten = self._unwritten, OrderedDict()
         if not fresh or self._writer.broken is not None:
             return None
-        newest = itertools.islice(reversed(fresh.items()), PER_FLUSH)
-        rows = [self._row(model, question) for (model, _), question in newest][::-1]
 
         def write(ledger: Ledger) -> None:
+            newest = itertools.islice(reversed(fresh.items()), PER_FLUSH)
+            rows = [self._row(model, question) for (model, _), question in newest][::-1]
             self._writer.transaction(lambda: ledger.keep_questions(rows, self._settings.questions))
 
         return self._writer.call(write)
 
     def _row(self, model: int, question: Question) -> tuple[Any, ...]:
         document = question.document
-        columns = document.packed() if self._settings.question_texts else None
+        columns = document.packed(compressed=False) if self._settings.question_texts else None
         return (
             model, question.id, question.user, document.identity, document.alias, document.subject, columns,
             json.dumps(question.label), json.dumps(question.probabilities), question.version, question.at,

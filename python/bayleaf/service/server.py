@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,8 @@ from bayleaf.service.spamd import Spamd
 logger = logging.getLogger("bayleaf.service")
 GRACE_SECONDS = 10
 LONGEST_HEAD = 65_536
+SWITCH_SECONDS = 0.0005
+"""How long the event loop waits for the writer's thread at most; Python's 5 ms are half of a slow answer."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,8 @@ async def serve(
     service: Service, addresses: Addresses, allow_tell: bool, ready: Callable[[list[str]], None]
 ) -> None:
     """Listen until the process is told to stop, then finish what is at work."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.freeze()  # what is there at the start stays, and need not be looked through again
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -63,6 +63,21 @@ class Service:
     ) -> list[tuple[str, Answer]]:
         """Answer, and remember the questions so that they can be taught by id."""
         answers = await self.store.answer(served, documents, user, in_thread)
+        return self._remembered(served, documents, ids, user, answers)
+
+    def ask_at_once(self, served: Served, document: Document, user: str = "") -> tuple[str, Answer]:
+        """The same for one document, without waiting; NotBuilt if the user's model is not in memory."""
+        answers = served.answer([document], user)
+        return self._remembered(served, [document], [None], user, answers)[0]
+
+    def _remembered(
+        self,
+        served: Served,
+        documents: Sequence[Document],
+        ids: Sequence[str | None],
+        user: str,
+        answers: Sequence[Answer],
+    ) -> list[tuple[str, Answer]]:
         record, questions = self.record(served), self.store.questions
         named = []
         for document, given, answer in zip(documents, ids, answers, strict=True):

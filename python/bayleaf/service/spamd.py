@@ -6,12 +6,13 @@ import asyncio
 import logging
 import socket
 import time
+from dataclasses import replace
 
 from bayleaf.service import spam_report
 from bayleaf.service.changes import Done, Forget, Who
 from bayleaf.service.documents import Document
 from bayleaf.service.refusals import Conflict, Refusal
-from bayleaf.service.served import Served
+from bayleaf.service.served import Answer, NotBuilt, Served
 from bayleaf.service.service import Service
 from bayleaf.service.spam_report import Verdict
 from bayleaf.service.spamd_connection import (
@@ -30,6 +31,7 @@ from bayleaf.service.spamd_connection import (
 logger = logging.getLogger("bayleaf.service")
 
 LARGE = 65_536
+AT_ONCE = ("CHECK", "PING", "SKIP")
 OK = "SPAMD/1.1 0 EX_OK\r\n"
 
 
@@ -41,6 +43,7 @@ class Spamd:
         self._settings = service.store.settings.spamd
         limits = service.store.settings.limits
         self._answering = Answering(
+            self._reply_at_once,
             self._reply,
             self._refused,
             Limits(limits.headers, self._settings.body, limits.seconds),
@@ -68,28 +71,53 @@ class Spamd:
         # One line without an empty one behind it: with that, spamc takes it for an answer.
         return f"SPAMD/1.0 {error.code} {error}\r\n".encode("utf-8", "replace")
 
-    async def _reply(self, request: Request, began: float) -> bytes:
-        try:
-            answer = await self._answer(request)
-        except SpamdError as error:
+    def _failed(self, error: Exception, request: Request, began: float) -> bytes:
+        if isinstance(error, SpamdError):
             return self._refused(error, began, request.method)
-        except Refusal as refusal:
-            code = LATER if refusal.status in (429, 503, 507) else UNAVAILABLE
-            return self._refused(SpamdError(code, refusal.detail), began, request.method)
-        except Exception:
-            logger.exception("SPAMD %s failed", request.method)
-            failed = SpamdError(SOFTWARE, "The service has failed at this mail.")
-            return self._refused(failed, began, request.method)
+        if isinstance(error, Refusal):
+            code = LATER if error.status in (429, 503, 507) else UNAVAILABLE
+            return self._refused(SpamdError(code, error.detail), began, request.method)
+        logger.error("SPAMD %s failed", request.method, exc_info=error)
+        failed = SpamdError(SOFTWARE, "The service has failed at this mail.")
+        return self._refused(failed, began, request.method)
+
+    def _counted(self, answer: bytes, request: Request, began: float) -> bytes:
         self._service.metrics.request("spamd", request.method, "0", time.perf_counter() - began)
         return answer
 
+    def _reply_at_once(self, request: Request, began: float) -> bytes | None:
+        """The reply to what takes microseconds; a task for it would take as long. None for all else."""
+        if request.method not in AT_ONCE or len(request.body) > LARGE:
+            return None
+        try:
+            return self._counted(self._answer_at_once(request), request, began)
+        except NotBuilt:
+            return None
+        except Exception as error:
+            return self._failed(error, request, began)
+
+    async def _reply(self, request: Request, began: float) -> bytes:
+        try:
+            return self._counted(await self._answer(request), request, began)
+        except Exception as error:
+            return self._failed(error, request, began)
+
     # Answering
 
-    async def _answer(self, request: Request) -> bytes:
+    def _answer_at_once(self, request: Request) -> bytes:
         if request.method == "PING":
             return b"SPAMD/1.5 0 PONG\r\n"
         if request.method == "SKIP":
             return b""
+        served = self._service.store.model(self._settings.model)
+        user, _ = self._user(request)
+        try:
+            found = self._service.ask_at_once(served, served.reader.mail(request.body), user)
+        except Conflict:
+            return self._shown(request, self._unknown)
+        return self._shown(request, self._verdict(*found))
+
+    async def _answer(self, request: Request) -> bytes:
         served = self._service.store.model(self._settings.model)
         if len(request.body) > LARGE:
             document = await asyncio.to_thread(served.reader.mail, request.body)
@@ -108,19 +136,27 @@ class Spamd:
 
     async def _judged(self, served: Served, request: Request, document: Document) -> Verdict:
         user, _ = self._user(request)
-        threshold = round(self._settings.threshold, 1)
         try:
             ((id, answer),) = await self._service.ask(served, [document], [None], user)
-        except Conflict:  # nothing is learned yet, and mail must flow
-            return Verdict(0.0, threshold, 0.5)
+        except Conflict:
+            return self._unknown
+        verdict = self._verdict(id, answer)
+        if request.method == "CHECK" or len(answer.probabilities) < 2:
+            return verdict
+        if self._settings.spam not in answer.probabilities:
+            return verdict
+        found, _ = await self._service.store.explain(served, document, self._settings.spam, user)
+        return replace(verdict, reasons=found.terms())
+
+    @property
+    def _unknown(self) -> Verdict:
+        """While nothing is learned: mail must flow."""
+        return Verdict(0.0, round(self._settings.threshold, 1), 0.5)
+
+    def _verdict(self, id: str, answer: Answer) -> Verdict:
         score = spam_report.score_of(answer, self._settings.spam)
         probability = answer.probabilities.get(self._settings.spam, 0.0)
-        if request.method == "CHECK" or len(answer.probabilities) < 2:
-            return Verdict(score, threshold, probability, (), id)
-        if self._settings.spam not in answer.probabilities:
-            return Verdict(score, threshold, probability, (), id)
-        found, _ = await self._service.store.explain(served, document, self._settings.spam, user)
-        return Verdict(score, threshold, probability, found.terms(), id)
+        return Verdict(score, round(self._settings.threshold, 1), probability, (), id)
 
     def _shown(self, request: Request, verdict: Verdict) -> bytes:
         body = self._body(request, verdict)

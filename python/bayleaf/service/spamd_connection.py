@@ -159,6 +159,7 @@ def _read_header(line: bytes, headers: dict[str, str]) -> None:
 class Answering(NamedTuple):
     """What a connection needs of the service."""
 
+    at_once: Callable[[Request, float], bytes | None]
     answer: Callable[[Request, float], Awaitable[bytes]]
     refuse: Callable[[SpamdError, float], bytes]
     limits: Limits
@@ -217,6 +218,10 @@ class Connection(asyncio.Protocol):
         if request is not None:
             self._reading = None
             self._timer.cancel()
+            data = self._service.at_once(request, self._began)
+            if data is not None:
+                self._finish(data)
+                return
             self.task = asyncio.get_running_loop().create_task(self._answer(request))
 
     async def _answer(self, request: Request) -> None:

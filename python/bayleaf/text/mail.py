@@ -1,6 +1,7 @@
 """A raw e-mail as columns: sender, subject, route, parts, links and visible text.
 
-Only the standard library reads the mail. No mail is refused: what cannot be parsed is read as plain text.
+The core reads ordinary mail, the standard library all other, with the same result where both can. No mail is
+refused: what cannot be parsed is read as plain text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from typing import Any, TypeAlias, TypeVar
 
+from bayleaf._core import read_mail
 from bayleaf.text.mail_html import link_domains, visible_text
 from bayleaf.text.mail_one_line import restored
 
@@ -69,11 +71,21 @@ def mail_columns(messages: Sequence[str | bytes]) -> dict[str, list[str]]:
 
 def _sound(text: str) -> str:
     """The text with a question mark for each half of a surrogate pair, which no UTF-8 can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _columns(message: str | bytes) -> dict[str, str]:
     raw = _bytes(message)
+    found = read_mail(raw)
+    if found is None:
+        return _read_otherwise(raw)
+    headers, received, types, html_only, texts = found
+    plain = {name: value if "=?" not in value else _one_line(value) for name, value in headers}
+    return _row(plain, ["html-only"] * html_only, received, types, texts)
+
+
+def _read_otherwise(raw: bytes) -> dict[str, str]:
+    """What the standard library reads, of any mail."""
     mail = _attempt(lambda: email.message_from_bytes(raw, _Mail), None)
     whole = mail is not None
     # Without its parts, such as parts in parts in parts, a mail still has a head.
@@ -99,15 +111,22 @@ def _parsed(mail: Part, raw: bytes, whole: bool) -> dict[str, str]:
     texts = _attempt(lambda: list(_texts(mail)), None) if whole else None
     broken = texts is None
     texts = [_decoded(raw, "utf-8")] if texts is None else texts
-    flags = [*_header_flags(headers), *_attempt(lambda: list(_part_flags(mail)), ["broken"])]
+    flags = [*_attempt(lambda: list(_part_flags(mail)), ["broken"]), *["broken"] * broken]
+    received = " ".join(_attempt(lambda: list(_hosts(mail)), []))
+    return _row(headers, flags, received, " ".join(_attempt(lambda: list(_types(mail)), [])), texts)
+
+
+def _row(
+    headers: dict[str, str], flags: Sequence[str], received: str, types: str, texts: Sequence[str]
+) -> dict[str, str]:
     sender = headers.get("from", "")
     return {
         "subject": headers.get("subject", ""),
         "from_name": _shown_name(sender),
         "from_domain": _domain(sender),
-        "flags": " ".join(dict.fromkeys([*flags, *["broken"] * broken])),
-        "received": " ".join(_attempt(lambda: list(_hosts(mail)), [])),
-        "types": " ".join(_attempt(lambda: list(_types(mail)), [])),
+        "flags": " ".join(dict.fromkeys([*_header_flags(headers), *flags])),
+        "received": received,
+        "types": types,
         "links": " ".join(domain for text in texts for domain in link_domains(text)),
         "body": " ".join(filter(None, (" ".join(_seen(text).split()) for text in texts))),
     }
@@ -120,7 +139,11 @@ def _seen(text: str) -> str:
 def _headers(part: Part) -> dict[str, str]:
     """The decoded value of each header by its name in lower case; of several, the first."""
     first: dict[str, str | Header] = {name.lower(): value for name, value in reversed(part.items())}
-    return {name: " ".join(_words_decoded(value).split()) for name, value in first.items()}
+    return {name: _one_line(value) for name, value in first.items()}
+
+
+def _one_line(value: str | Header) -> str:
+    return " ".join(_words_decoded(value).split())
 
 
 def _words_decoded(value: str | Header) -> str:

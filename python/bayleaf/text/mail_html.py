@@ -63,5 +63,7 @@ def _cut(text: str, opening: re.Pattern[str], closing: re.Pattern[str], gap: str
 
 
 def _shown(tag: re.Match[str]) -> str:
+    if "=" not in tag[0]:
+        return " "
     shown = [double or single for double, single in _SHOWN_ATTRIBUTE.findall(tag[0])]
     return f" {' '.join(shown)} " if shown else " "
