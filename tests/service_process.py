@@ -77,9 +77,10 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Running]:
-    """A service in a folder; killed at the end, if it was not stopped."""
+def running(folder: Path, *arguments: str, shell: str = "", **environment: str) -> Iterator[Running]:
+    """A service in a folder; killed at the end, if it was not stopped. A shell may prepare its process."""
     command = [*COMMAND, "serve", str(folder), "--http", "127.0.0.1:0", "--spamd", "127.0.0.1:0", *arguments]
+    command = ["sh", "-c", shell, *command] if shell else command
     log = folder.parent / f"{folder.name}.log"
     with log.open("w") as errors:
         process = subprocess.Popen(

@@ -51,6 +51,9 @@ def _address(_: click.Context, parameter: click.Parameter, value: str | None) ->
 )
 @click.option("--revoke", metavar="NAME", help="Take a token back, and exit.")
 @click.option("--forget-by", metavar="NAME", help="Forget all that NAME has taught, and exit.")
+@click.option(
+    "--backup", metavar="NEW", help="Copy FOLDER to a new folder, while a service runs or not, and exit."
+)
 @click.option("--demo", is_flag=True, help="Start with the bundled messages as the model 'spam'.")
 @click.option("--check", is_flag=True, help="Open the folder, say what would be served, and exit.")
 def serve_command(folder: str | None, **given: Any) -> None:
@@ -90,6 +93,12 @@ def check_installed() -> None:
 def _in_folder(folder: Path, given: dict[str, Any]) -> None:
     if given["token"] or given["revoke"]:
         _tokens(folder, given["token"], given["scope"], given["revoke"])
+        return
+    if given["backup"]:
+        from bayleaf.service.backup import back_up
+
+        version = back_up(folder, Path(given["backup"]))
+        click.echo(f"{given['backup']} is a copy of {folder} at version {version}.", err=True)
         return
     from bayleaf.service.store import Store
 

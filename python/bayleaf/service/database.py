@@ -96,12 +96,18 @@ def connect(folder: Path, readonly: bool = False) -> sqlite3.Connection:
             f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
         )
         made.execute("PRAGMA busy_timeout=5000")
+        if not readonly and not _is_empty(made):
+            _check_format(made, path)
         if not readonly:
             _prepare(made)
         _check_format(made, path)
     except sqlite3.DatabaseError as error:
         raise DatabaseError(f"{path} cannot be read: {error}.") from error
     return made
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone()
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

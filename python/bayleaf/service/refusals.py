@@ -9,67 +9,66 @@ class Refusal(Exception):  # noqa: N818 (a refusal is no error of the service)
     status = 400
     title = "Bad request"
 
+    def __init_subclass__(cls, status: int, title: str) -> None:
+        cls.status, cls.title = status, title
+
     def __init__(self, detail: str, **headers: str) -> None:
         super().__init__(detail)
         self.detail = detail
         self.headers = headers
 
 
-class Invalid(Refusal):
-    """A value that cannot be meant."""
-
-    status, title = 422, "Invalid value"
-
-
-class NotFound(Refusal):
-    """A model, a document or a path that does not exist."""
-
-    status, title = 404, "Not found"
-
-
-class Conflict(Refusal):
-    """A request that contradicts what is there."""
-
-    status, title = 409, "Conflict"
-
-
-class TooLarge(Refusal):
-    """More than the limits allow."""
-
-    status, title = 413, "Too large"
-
-
-class TooMany(Refusal):
-    """More requests at once than the limits allow."""
-
-    status, title = 429, "Too many requests"
-
-
-class TooSlow(Refusal):
-    """A client that does not finish its request."""
-
-    status, title = 408, "Request timeout"
-
-
-class Unauthorized(Refusal):
+class Unauthorized(Refusal, status=401, title="Unauthorized"):
     """No token, or one that is not known."""
 
-    status, title = 401, "Unauthorized"
 
-
-class Forbidden(Refusal):
+class Forbidden(Refusal, status=403, title="Forbidden"):
     """A token without the scope that the request needs."""
 
-    status, title = 403, "Forbidden"
+
+class NotFound(Refusal, status=404, title="Not found"):
+    """A model, a document or a path that does not exist."""
 
 
-class DiskFull(Refusal):
-    """There is no room to write; what was asked is not done."""
-
-    status, title = 507, "Insufficient storage"
+class WrongMethod(Refusal, status=405, title="Method not allowed"):
+    """A path that exists, with a method that does not."""
 
 
-class Broken(Refusal):
+class TooSlow(Refusal, status=408, title="Request timeout"):
+    """A client that does not finish its request."""
+
+
+class Conflict(Refusal, status=409, title="Conflict"):
+    """A request that contradicts what is there."""
+
+
+class TooLarge(Refusal, status=413, title="Too large"):
+    """More than the limits allow."""
+
+
+class WrongType(Refusal, status=415, title="Unsupported media type"):
+    """A body of a type that is not read."""
+
+
+class Invalid(Refusal, status=422, title="Invalid value"):
+    """A value that cannot be meant."""
+
+
+class TooMany(Refusal, status=429, title="Too many requests"):
+    """More requests or connections at once than the limits allow."""
+
+
+class HeadTooLarge(Refusal, status=431, title="Request header fields too large"):
+    """More header lines, or longer ones, than the limits allow."""
+
+
+class Failed(Refusal, status=500, title="Internal error"):
+    """A fault of the service itself."""
+
+
+class Broken(Refusal, status=503, title="Learning has stopped"):
     """The disk failed: answers go on, learning has stopped until the service is started again."""
 
-    status, title = 503, "Learning has stopped"
+
+class DiskFull(Refusal, status=507, title="Insufficient storage"):
+    """There is no room to write; what was asked is not done."""

@@ -8,6 +8,7 @@ import gc
 import ipaddress
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -16,16 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from bayleaf.service.http.application import Application
+from bayleaf.service.http.connection import Connection
 from bayleaf.service.service import Service
-from bayleaf.service.settings import Limits
+from bayleaf.service.settings import Sockets
 from bayleaf.service.spamd import Spamd
 
 logger = logging.getLogger("bayleaf.service")
 GRACE_SECONDS = 10
-LONGEST_HEAD = 65_536
+SPARE_FILES = 100
 SWITCH_SECONDS = 0.0005
 """How long the event loop waits for the writer's thread at most; Python's 5 ms are half of a slow answer."""
 
@@ -53,81 +54,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class Connection(HttpToolsProtocol):
-    """One HTTP connection, which is closed if the head of a request is too long or takes too long."""
-
-    _timer: asyncio.TimerHandle | None = None
-    _head = 0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the clock of a client that may never send a request."""
-        super().connection_made(transport)
-        self._limits: Limits = self.config.loaded_app.limits
-        if len(self.connections) > self._limits.connections:
-            transport.close()
-            return
-        self.on_head_begin()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
-        self._stop_clock()
-        super().connection_lost(exc)
-
-    def on_message_begin(self) -> None:
-        """Start the clock."""
-        super().on_message_begin()
-        self._stop_clock()
-        self.on_head_begin()
-
-    def on_head_begin(self) -> None:
-        """Give the client so many seconds for the head of its request."""
-        self._head = 1
-        self._timer = self.loop.call_later(self._limits.seconds, self._too_slow)
-
-    def on_headers_complete(self) -> None:
-        """Stop the clock; the body has one of its own."""
-        self._stop_clock()
-        self._head = 0
-        super().on_headers_complete()
-
-    def data_received(self, data: bytes) -> None:
-        """Count the bytes of a head that does not end."""
-        super().data_received(data)
-        if self._head:
-            self._head += len(data)
-            if self._head > LONGEST_HEAD:
-                self._too_long()
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Count the header lines."""
-        super().on_header(name, value)
-        if len(self.headers) > self._limits.headers:
-            self._too_long()
-
-    def _stop_clock(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _too_slow(self) -> None:
-        self._refuse(408, "Request Timeout", "The request was not complete in time.")
-
-    def _too_long(self) -> None:
-        self._refuse(431, "Request Header Fields Too Large", "The head of the request is too long.")
-
-    def _refuse(self, status: int, title: str, detail: str) -> None:
-        if self.transport.is_closing():
-            return
-        body = b'{"type":"about:blank","title":"%s","status":%d,"detail":"%s"}' % (
-            title.encode(), status, detail.encode(),
-        )  # fmt: skip
-        head = b"HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n" % (
-            status, title.encode(), len(body),
-        )  # fmt: skip
-        self.transport.write(head + b"Connection: close\r\n\r\n" + body)
-        self.transport.close()
-
-
 class _Quiet(uvicorn.Server):
     """uvicorn without its own signal handlers: several servers share ours."""
 
@@ -151,12 +77,14 @@ async def serve(
     background = asyncio.create_task(service.background())
     https, places = [], []
     try:
-        for listener, place in _listeners(addresses.http, addresses.http_socket, "HTTP"):
+        settings = service.store.settings
+        _raise_open_files(2 * settings.limits.connections + SPARE_FILES)
+        for listener, place in _listeners(addresses.http, addresses.http_socket, "HTTP", settings.sockets):
             https.append((_http(application), listener))
             places.append(place)
         tasks = [asyncio.create_task(http.serve([listener])) for http, listener in https]
         spamd = Spamd(service, allow_tell)
-        for listener, place in _listeners(addresses.spamd, addresses.spamd_socket, "SPAMD"):
+        for listener, place in _listeners(addresses.spamd, addresses.spamd_socket, "SPAMD", settings.sockets):
             await spamd.listen(listener)
             places.append(place)
         await _started([http for http, _ in https], tasks)
@@ -201,7 +129,7 @@ async def _started(servers: list[uvicorn.Server], tasks: list[asyncio.Task[None]
 
 
 def _listeners(
-    address: tuple[str, int] | None, path: str | None, protocol: str
+    address: tuple[str, int] | None, path: str | None, protocol: str, sockets: Sockets
 ) -> Iterator[tuple[socket.socket, str]]:
     if address is not None:
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
@@ -217,16 +145,25 @@ def _listeners(
         prefix = "http://" if protocol == "HTTP" else ""
         yield listener, f"{protocol} on {prefix}{f'[{host}]' if ':' in host else host}:{port}"
     if path is not None:
-        yield _unix(path), f"{protocol} on the Unix socket {path}"
+        yield _unix(path, sockets.mode), f"{protocol} on the Unix socket {path}"
 
 
-def _unix(path: str) -> socket.socket:
+def _raise_open_files(wanted: int) -> None:
+    """Let the process have as many connections as the settings allow, if the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _unix(path: str, mode: int) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
     if Path(path).is_socket():
         _check_unused(path)
     before = os.umask(0o077)
     try:
         listener.bind(path)
+        os.chmod(path, mode)
     except OSError as error:
         listener.close()
         raise ValueError(f"{path} cannot be listened on: {error.strerror}.") from None

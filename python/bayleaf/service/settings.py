@@ -36,6 +36,10 @@ ham = "ham"             # its class for wanted mail
 threshold = 2.2         # log odds from which mail is spam; 2.2 is 9 to 1, 4.6 is 99 to 1
 users = "shared"        # "shared": all learn together; "personal": shared counts plus the user's own
 body = 5_242_880        # bytes of one mail
+trusted = ""            # users of this machine who may name others on the Unix socket, such as "vmail exim"
+
+[sockets]
+mode = 0o600            # who may open the Unix sockets; with 0o666 everyone on this machine
 
 # Learning from its own sure answers is off. To turn it on for a model, give the probability that is sure
 # enough; it never overrules a person, and `{"source": "auto"}` to /forget takes all of it back:
@@ -76,6 +80,14 @@ class Spamd:
     threshold: float = 2.2
     users: Literal["shared", "personal"] = "shared"
     body: int = 5_242_880
+    trusted: str = ""
+
+
+@dataclass(frozen=True)
+class Sockets:
+    """Who may open the Unix sockets."""
+
+    mode: int = 0o600
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     storage: Storage = field(default_factory=Storage)
     spamd: Spamd = field(default_factory=Spamd)
+    sockets: Sockets = field(default_factory=Sockets)
     autolearn: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -105,6 +118,7 @@ def read(folder: Path) -> Settings:
         limits=_table(Limits, given, "limits", path),
         storage=_table(Storage, given, "storage", path),
         spamd=_table(Spamd, given, "spamd", path),
+        sockets=_table(Sockets, given, "sockets", path),
         autolearn=_autolearn(given.get("autolearn", {}), path),
     )
 
@@ -118,6 +132,8 @@ def _table(kind: Any, given: dict[str, Any], name: str, path: Path) -> Any:
             raise ValueError(f"{path}: [{name}] has no setting {key!r}. It has {', '.join(known)}.")
         check_value(f"{path}: {name}.{key}", value, known[key])
     made = kind(**values)
+    if not 0 <= getattr(made, "mode", 0) <= 0o777:
+        raise ValueError(f"{path}: sockets.mode is a file mode such as 0o600, got {made.mode!r}.")
     if getattr(made, "users", "shared") not in ("shared", "personal"):
         raise ValueError(f'{path}: spamd.users is "shared" or "personal", got {made.users!r}.')
     return made

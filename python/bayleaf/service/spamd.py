@@ -17,6 +17,7 @@ from bayleaf.service.service import Service
 from bayleaf.service.spam_report import Verdict
 from bayleaf.service.spamd_connection import (
     LATER,
+    PERMISSION,
     PROTOCOL,
     SOFTWARE,
     UNAVAILABLE,
@@ -132,7 +133,14 @@ class Spamd:
         name = request.headers.get("user", "")[:200]
         if name and not name.isprintable():
             raise SpamdError(USAGE, "Bad header line: User: with unprintable characters")
-        return (name if self._settings.users == "personal" else ""), (name or "spamd")
+        peer = request.peer
+        if peer is not None and not peer.may_speak_for_others(self._settings.trusted):
+            if name not in ("", peer.name):
+                said = f"User: is {name}, but you are {peer.name}. See spamd.trusted in bayleaf.toml."
+                raise SpamdError(PERMISSION, said)
+            name = peer.name
+        by = name or (peer.name if peer is not None else "spamd")
+        return (name if self._settings.users == "personal" else ""), by
 
     async def _judged(self, served: Served, request: Request, document: Document) -> Verdict:
         user, _ = self._user(request)

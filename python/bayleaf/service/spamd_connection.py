@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-USAGE, DATA, UNAVAILABLE, SOFTWARE, IO, LATER, PROTOCOL = 64, 65, 69, 70, 74, 75, 76
+from bayleaf.service.peers import Peer, peer_of
+
+USAGE, DATA, UNAVAILABLE, SOFTWARE, IO, LATER, PROTOCOL, PERMISSION = 64, 65, 69, 70, 74, 75, 76, 77
 """Codes of sysexits.h."""
 
 METHODS = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS", "TELL", "PING", "SKIP")
@@ -44,6 +46,7 @@ class Request:
     version: Version
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    peer: Peer | None = None
 
     def names(self, header: str) -> list[str]:
         """The words of a header such as `Set: local,remote`."""
@@ -218,6 +221,7 @@ class Connection(asyncio.Protocol):
         if request is not None:
             self._reading = None
             self._timer.cancel()
+            request.peer = peer_of(self._transport.get_extra_info("socket"))
             data = self._service.at_once(request, self._began)
             if data is not None:
                 self._finish(data)

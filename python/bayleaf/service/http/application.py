@@ -15,24 +15,17 @@ from bayleaf.service.http.asgi import (
     Reply,
     Scope,
     Send,
-    WrongMethod,
     problem,
     send_reply,
 )
 from bayleaf.service.http.operation import Operation
 from bayleaf.service.page.operations import Page
-from bayleaf.service.refusals import Forbidden, NotFound, Refusal, TooMany
+from bayleaf.service.refusals import Failed, Forbidden, NotFound, Refusal, TooMany, WrongMethod
 from bayleaf.service.service import Service
 
 logger = logging.getLogger("bayleaf.service")
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1", "")
-
-
-class Failed(Refusal):
-    """A fault of the service itself."""
-
-    status, title = 500, "Internal error"
 
 
 async def _openapi(service: Service, call: Call) -> Reply:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from bayleaf.service.http.messages import Problem
-from bayleaf.service.refusals import Invalid, Refusal, TooLarge, TooSlow
+from bayleaf.service.refusals import Invalid, Refusal, TooLarge, TooSlow, WrongType
 from bayleaf.service.settings import Limits
 
 Scope = MutableMapping[str, Any]
@@ -28,18 +28,6 @@ logger = logging.getLogger("bayleaf.service")
 
 class Gone(Exception):  # noqa: N818 (no client is left to be told)
     """The client went away."""
-
-
-class WrongType(Refusal):
-    """A body of a type that is not read."""
-
-    status, title = 415, "Unsupported media type"
-
-
-class WrongMethod(Refusal):
-    """A path that exists, with a method that does not."""
-
-    status, title = 405, "Method not allowed"
 
 
 @dataclass(slots=True)
@@ -71,6 +59,12 @@ class Call:
             if key == name:
                 return str(value, "latin-1")
         return ""
+
+    @property
+    def person(self) -> str:
+        """Who asks: the name of the token, or on a Unix socket of the user."""
+        peer = self.scope.get("bayleaf.peer")
+        return self.token or (peer.name if peer else "anonymous")
 
     def query(self, allowed: tuple[str, ...] = ()) -> dict[str, str]:
         """The query parameters; an unknown one is refused."""

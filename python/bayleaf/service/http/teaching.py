@@ -51,7 +51,7 @@ async def _taught(service: Service, call: Call, correct: bool) -> Reply:
     body = decoded(data, _LEARN)
     documents = named(service, served, body, call, body.subject)
     labels = labels_for(served, body.label, body.labels, len(documents))
-    who = Who(served.number, body.by or call.token or "anonymous", body.user)
+    who = Who(served.number, body.by or call.person, body.user)
     pairs = list(zip(documents, labels, strict=True))
     with service.running(_key(call)):
         done = await service.learn(served, who, pairs, _once(call, data), correct)
@@ -71,7 +71,7 @@ async def forget(service: Service, call: Call) -> Reply:
 
 
 def _forgetting(service: Service, served: Served, call: Call, body: ForgetRequest) -> Forget | ForgetWhere:
-    who = Who(served.number, call.token or "anonymous", body.user)
+    who = Who(served.number, call.person, body.user)
     wanted = {"by": body.by, "subject": body.subject, "source": body.source or ""}
     where = [name for name, value in wanted.items() if value]
     if not where:
