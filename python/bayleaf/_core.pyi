@@ -19,6 +19,7 @@ __all__ = [
     "in_callback",
     "leave_one_out",
     "porter",
+    "read_mail",
 ]
 
 __version__: str

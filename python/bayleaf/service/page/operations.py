@@ -128,7 +128,7 @@ class Page:
             body = await call.read(decoder)
             if served.name not in self._teachers:
                 self._teachers[served.name] = Teacher(service, served)
-            person = call.token or getattr(body, "person", "").strip() or "anonymous"
+            person = call.token or getattr(body, "person", "").strip() or call.person
             answer = await handler(self._teachers[served.name], person, body, call)
             return answer if isinstance(answer, Reply) else Reply(encode(answer))
 
