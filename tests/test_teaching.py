@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -572,6 +573,26 @@ def test_a_pool_of_which_almost_all_is_labeled_still_finds_the_rest(tmp_path: Pa
         assert found is not None
         assert found.document.columns == "text 7777"
         assert Lessons(store, served).next("ann", "newest") is not None
+
+
+def test_the_name_of_a_flat_folder_is_no_label_but_those_of_folders_in_it_are(tmp_path: Path) -> None:
+    for place in ("flat", "deep/ham", "deep/spam"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "a.txt").write_text(f"a text of {place}")
+    assert "nothing learned" in done("teach", "flat", "--check", cwd=tmp_path)
+    assert "learned" not in done("teach", "deep", "--check", cwd=tmp_path)
+    assert "nothing learned" in done(
+        "teach", "deep", "--ignore-labels", "--folder", "x", "--check", cwd=tmp_path
+    )
+
+
+def test_a_folder_in_use_is_refused_and_ctrl_c_ends_the_page(corpus: Path, tmp_path: Path) -> None:
+    with teaching(corpus, folder=tmp_path / "busy") as page:
+        assert "in use by another process" in refused(
+            1, "teach", corpus, "--folder", tmp_path / "busy", "--check"
+        )
+        page.process.send_signal(signal.SIGINT)
+        assert page.process.wait(30) == 0
 
 
 def test_an_empty_corpus_says_so() -> None:

@@ -53,7 +53,7 @@ def teach_command(inputs: tuple[str, ...], **given: Any) -> None:
     from bayleaf.service.store import Store
 
     reading = Reading.taken(given)
-    labeled = False if given["ignore_labels"] else None
+    labeled = False if given["ignore_labels"] or (not reading.label and _flat(inputs)) else None
     folder = Path(given["folder"] or f"{_name(inputs)}.teach")
     with ExitStack() as stack:
         corpus = reading.open(inputs, labeled)
@@ -79,6 +79,11 @@ def _name(inputs: tuple[str, ...]) -> str:
     base = os.path.basename(os.path.abspath(inputs[0])) if inputs[0] != "-" else "stdin"
     stem = base.split(".")[0] or base.strip(".")
     return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:64] or "texts"
+
+
+def _flat(inputs: tuple[str, ...]) -> bool:
+    """Whether the inputs are folders of files, whose own name is no label."""
+    return all(os.path.isdir(name) and not any(each.is_dir() for each in os.scandir(name)) for name in inputs)
 
 
 def _prepared(store: Store, corpus: Corpus, inputs: tuple[str, ...]) -> tuple[Import, Served]:

@@ -25,8 +25,8 @@ CANDIDATES = 400
 CHARACTERS = 300_000
 """So many documents at random, or so much text, are looked at to find the next one to ask for."""
 
-ASKED = 5
-"""So many questions are asked for, unlike each other and one of them at random; the first is shown."""
+ASKED, AT_RANDOM = 10, 0.2
+"""So many questions are asked for, some of them at random; the first that is not of the hold-out is shown."""
 
 LEASE_SECONDS = 1_800
 """So long a document that was shown to one person is given to nobody else."""
@@ -89,6 +89,12 @@ class Lessons:
         lease = self._leases.get(item)
         lent = lease is not None and lease.person != person and lease.until > time.monotonic()
         return not lent and item not in self._taken and (person, item) not in self._skipped
+
+    def size(self) -> dict[str, Any]:
+        """How many documents there are, and how far each corpus is read."""
+        first, last = self.pool.bounds()
+        sources = self.corpus.sources() if self.corpus else []
+        return {"documents": last - first + 1, "sources": [each._asdict() for each in sources]}
 
     # Finding
 
@@ -191,20 +197,20 @@ class Lessons:
 
     def _asked(self, person: str) -> Shown | None:
         """The document, of some at random, that the model asks for; now and then one at random."""
-        candidates, characters = [], 0
+        candidates, columns, characters = [], [], 0
         for number, found in self.sample(person, CANDIDATES):
-            document = self.pool.document(found)
-            if not in_hold_out(document.identity):
-                candidates.append((number, document))
-                characters += len(str(document.columns))
+            candidates.append((number, found))
+            columns.append(self.pool.columns(found))
+            characters += len(str(columns[-1]))
             if characters > CHARACTERS or len(candidates) == CANDIDATES:
                 break
         if not candidates:
             return None
-        columns = together([document.columns for _, document in candidates])
-        for question in self.served.shared.ask(columns, ASKED, seed=self._random.randrange(1 << 32)):
-            number, document = candidates[question.row]
-            if self._is_new(document):
+        seed = self._random.randrange(1 << 32)
+        for question in self.served.shared.ask(together(columns), ASKED, at_random=AT_RANDOM, seed=seed):
+            number, found = candidates[question.row]
+            document = self.pool.document(found)
+            if not in_hold_out(document.identity) and self._is_new(document):
                 how = "random" if question.at_random else "ask"
                 return Shown(f"{self.pool.kind}{number}", document, how)
         return None

@@ -141,14 +141,12 @@ class Page:
             "SELECT by, count(*) FROM action WHERE model = ? AND undone IS NULL GROUP BY by ORDER BY by",
             teacher.served.number,
         )
-        first, last = lessons.pool.bounds()
-        sources = lessons.corpus.sources() if lessons.corpus else []
         return {
             "model": telling.info(self._service, teacher.served),
             "classes": teacher.classes.all(),
             "person": person,
             "people": [{"name": by, "actions": count} for by, count in people],
-            "pool": {"documents": last - first + 1, "sources": [_source(each) for each in sources]},
+            "pool": lessons.size(),
             "left_out": left_out(store, teacher.served),
         }
 
@@ -268,7 +266,8 @@ class Page:
         del person, body, call
         store, served = self._service.store, teacher.served
         found = await asyncio.to_thread(lambda: holdout.measured(served.shared, holdout.held(store, served)))
-        return {"hold_out": found, "documents": served.shared.n_documents, "version": served.version}
+        learned = {"documents": served.shared.n_documents, "version": served.version}
+        return {"hold_out": found, "pool": teacher.lessons.size(), **learned}
 
     async def _curve(self, teacher: Teacher, person: str, body: requests.Request, call: Call) -> Any:
         del person, body, call
@@ -299,10 +298,6 @@ def check_origin(call: Call) -> None:
     other = origin and urlsplit(origin).netloc != call.header(b"host")
     if other or site not in ("", "same-origin", "none"):
         raise Forbidden("This request comes from another site's page. Open bayleaf's own page instead.")
-
-
-def _source(source: Any) -> dict[str, Any]:
-    return source._asdict()  # type: ignore[no-any-return]
 
 
 def _found_hits(teacher: Teacher, person: str, search: str, limit: int) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from bayleaf.service.documents import Document, unpacked
+from bayleaf.service.documents import Columns, Document, unpacked
 from bayleaf.service.questions import Questions
 from bayleaf.service.served import Served
 
@@ -41,8 +41,11 @@ class Pool(Protocol):
     def read(self, numbers: Sequence[int]) -> list[tuple[int, Any]]:
         """What is there of these and came without a label: number, and what `document` takes."""
 
+    def columns(self, found: Any) -> Columns:
+        """What the model reads of it."""
+
     def document(self, found: Any) -> Document:
-        """The document that was read."""
+        """The same with its identity, which takes longer."""
 
     def search(self, text: str, most: int) -> list[int]:
         """The numbers of documents that hold a text, the newest first."""
@@ -105,6 +108,10 @@ class CorpusPool:
         marks = ",".join("?" * len(numbers))
         return self._rows(f"SELECT id, text FROM text WHERE id IN ({marks}) AND given = 0", *numbers)
 
+    def columns(self, found: Any) -> Columns:
+        """A text, or the columns of a mail."""
+        return str(found) if self._reader.is_text else self._reader.text(found).columns
+
     def document(self, found: Any) -> Document:
         """A text as the model reads it."""
         return self._reader.text(found)
@@ -159,6 +166,10 @@ class QuestionPool:
             *numbers,
         )
         return [(row[0], row[1:]) for row in rows]
+
+    def columns(self, found: Any) -> Columns:
+        """What was asked about."""
+        return unpacked(found[0])
 
     def document(self, found: Any) -> Document:
         """The document of a question."""

@@ -235,7 +235,8 @@ async function effect() {
 
 async function measure() {
   try {
-    const { hold_out: found, documents } = await post("progress");
+    const { hold_out: found, documents, pool } = await post("progress");
+    state.pool = pool;
     if (!$("measure")) return;
     const facts = [["Learned", number(documents)]];
     if (found) facts.push(["Held out", number(found.documents)], ["Accuracy", percent(found.accuracy)],
@@ -258,14 +259,13 @@ async function drawCurve() {
     const { points, advice } = await post("curve");
     $("advice").textContent = advice;
     $("curve").replaceChildren(...(points.length > 1 ? [curve("Accuracy on the hold-out by number of labels", points)] : []));
-    state.pool = (await post("state")).pool;
-    $("corpus").textContent = corpusLine();
   } catch (error) {
     say(error.message, true);
   }
 }
 
-function help() {
+async function help() {
+  state.people = await post("state").then((found) => found.people, () => state.people);
   const rows = [["1 … 9, 0, letters", "the class with this key"], ["Enter", "accept the suggestion"], ["z", "undo, without limit"],
     ["s", "skip"], ["n", "type a class, also a new one"], ["w", "why: color the words"], ["e", "what would each label change?"],
     ["/", "search"], ["h", "this help"]];
