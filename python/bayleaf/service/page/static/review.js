@@ -6,6 +6,7 @@ import { isFree, keyOf, placeOf } from "./keys.js";
 const LISTS = { suspects: "Suspects", labeled: "Labeled documents", search: "Search and label all", disagreements: "Disagreements", history: "History of the filter" };
 let classes, people, cards;
 
+
 export async function show(root) {
   const state = await post("state");
   ({ classes, people } = state);
@@ -47,10 +48,15 @@ async function draw(list) {
 
 const value = (id) => $(id)?.value || null;
 
+let asked = 0;
+
 async function load(list) {
+  const turn = ++asked;
   try {
     say("Looking …");
-    const found = await LOAD[list]();
+    const [found, above] = await LOAD[list]();
+    if (turn !== asked || !$("cards")) return; // another list was chosen meanwhile
+    $("above").replaceChildren(...above);
     say(`${number(found.length)} ${found.length === 1 ? "document" : "documents"}.`);
     cards = found;
     $("cards").replaceChildren(...found.map(card));
@@ -60,31 +66,31 @@ async function load(list) {
 }
 
 const LOAD = {
-  suspects: async () => (await post("suspects")).documents.map((each) => ({ ...each, note: `The others say ${each.instead} (log odds ${each.log_odds.toFixed(1)}).` })),
+  suspects: async () => [(await post("suspects")).documents.map((each) => ({ ...each, note: `The others say ${each.instead} (log odds ${each.log_odds.toFixed(1)}).` })), []],
   labeled: async () => {
     const surprise = value("by-surprise");
     const date = value("by-date");
     const { documents } = await post("labeled", { label: value("by-class"), by: value("by-person"), search: value("by-text") ?? "", limit: 200,
       since: date ? new Date(date).getTime() / 1000 : null, asked_below: surprise ? surprise / 100 : null });
-    return documents.map((each) => ({ ...each, note: [each.held ? "Held out." : "",
-      each.answer === null ? "" : `The model had said ${each.answer} and gave the label ${percent(each.asked, 0)}.`].join(" ") }));
+    return [documents.map((each) => ({ ...each, note: [each.held ? "Held out." : "",
+      each.answer === null ? "" : `The model had said ${each.answer} and gave the label ${percent(each.asked, 0)}.`].join(" ") })), []];
   },
   search: async () => {
     const { hits } = await post("hits", { search: value("by-text") ?? "", limit: 1000 });
-    $("above").replaceChildren(...(hits.length ? [h("p", { class: "row" }, `Label all ${number(hits.length)} as `,
-      classes.map((name) => h("button", { type: "button", onclick: () => labelAll(hits, name) }, String(name))))] : []));
-    return hits.map((each) => ({ ...each, label: null, note: "" }));
+    const all = h("p", { class: "row" }, `Label all ${number(hits.length)} as `,
+      classes.map((name) => h("button", { type: "button", onclick: () => labelAll(hits, name) }, String(name))));
+    return [hits.map((each) => ({ ...each, label: null, note: "" })), hits.length ? [all] : []];
   },
   disagreements: async () => {
     const { documents, pairs } = await post("disagreements");
-    $("above").replaceChildren(pairs.length ? h("table", {}, h("thead", {}, h("tr", {}, ["People", "Documents", "Agreed", "Kappa"].map((head) => h("th", { scope: "col" }, head)))),
+    const above = pairs.length ? h("table", {}, h("thead", {}, h("tr", {}, ["People", "Documents", "Agreed", "Kappa"].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, pairs.map((pair) => h("tr", {}, h("td", {}, pair.people.join(" and ")), h("td", { class: "number" }, pair.documents),
         h("td", { class: "number" }, percent(pair.agreed, 0)), h("td", { class: "number" }, pair.kappa === null ? "–" : pair.kappa.toFixed(2))))))
-      : h("p", {}, "No document has labels of two people yet. Choose the order “Second opinions” to give some."));
-    return documents.map((each) => ({ ...each, note: Object.entries(each.opinions).map(([by, label]) => `${by}: ${label}`).join(", ") }));
+      : h("p", {}, "No document has labels of two people yet. Choose the order “Second opinions” to give some.");
+    return [documents.map((each) => ({ ...each, note: Object.entries(each.opinions).map(([by, label]) => `${by}: ${label}`).join(", ") })), [above]];
   },
-  history: async () => (await post("history", { search: value("by-text") ?? "", label: value("by-class") })).questions.map((each) => ({ ...each,
-    note: `The filter said ${each.answer}, ${percent(each.probability, 0)} sure.${each.label === null ? "" : ` Taught: ${each.label}, by ${each.by}.`}` })),
+  history: async () => [(await post("history", { search: value("by-text") ?? "", label: value("by-class") })).questions.map((each) => ({ ...each,
+    note: `The filter said ${each.answer}, ${percent(each.probability, 0)} sure.${each.label === null ? "" : ` Taught: ${each.label}, by ${each.by}.`}` })), []],
 };
 
 function card(each) {
