@@ -43,7 +43,8 @@ WORDS = 20_000
 class Client:
     """One connection to the page's service."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, process: int) -> None:
+        self.process = process
         self._connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=600)
         (self.model,) = self.get("/")["models"]
 
@@ -72,7 +73,8 @@ def teaching(corpus: Path, folder: Path) -> Iterator[Client]:
     try:
         assert process.stdout
         said = list(iter(process.stdout.readline, "Ready.\n"))
-        yield Client(next(word for line in said for word in line.split() if word.startswith("http://")))
+        url = next(word for line in said for word in line.split() if word.startswith("http://"))
+        yield Client(url, process.pid)
     finally:
         process.terminate()
         process.wait()
@@ -168,17 +170,26 @@ def measure_latency(number: int, labels: int) -> None:
 
 
 def _answer(client: Client, shown: dict[str, Any], labels: int, when: str) -> None:
-    times = []
+    times, before = [], _processor_time(client.process)
     for count in range(labels):
         label = "even" if len(shown["text"]) % 2 else "odd"
         body = {"item": shown["item"], "how": shown["how"], "key": f"{when}{count}", "label": label}
         began = time.perf_counter()
         shown = client.post("page/label", body)["next"]
         times.append(1000 * (time.perf_counter() - began))
+    spent = 1000 * (_processor_time(client.process) - before) / labels
     low, high = np.percentile(times, [50, 99])
     print(
-        f"{labels} labels {when}: p50 {low:.1f} ms, p99 {high:.1f} ms, worst {max(times):.1f} ms", flush=True
+        f"{labels} labels {when}: p50 {low:.1f} ms, p99 {high:.1f} ms, worst {max(times):.1f} ms; "
+        f"{spent:.1f} ms of processor time each, weighing included; load {os.getloadavg()[0]:.0f}",
+        flush=True,
     )
+
+
+def _processor_time(process: int) -> float:
+    """Seconds that a process has computed (Linux)."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,6 +82,14 @@ def _served(command: list[str], log: Path) -> Iterator[Teaching]:
             process.kill()
             process.communicate()
     assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def wait_until_read(page: Teaching) -> None:
+    """Wait for the end of the corpus."""
+    deadline = time.monotonic() + 60
+    while not all(each["done"] for each in page.page("state")["pool"]["sources"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def with_key(folder: Path, key: bytes = b"k" * 32) -> Path:

@@ -24,7 +24,7 @@ from bayleaf.service.page.reviewing import kappa
 from bayleaf.service.served import facts
 from cli_process import bayleaf, done, messages, refused
 from service_store import assert_sound, opened
-from teaching_process import Teaching, serving, teaching, with_key, write_jsonl
+from teaching_process import Teaching, serving, teaching, wait_until_read, with_key, write_jsonl
 
 ROWS = messages()
 TRUTH = {text: label for label, text in ROWS}
@@ -166,7 +166,7 @@ def test_undo_brings_back_the_label_that_a_file_gave(tmp_path: Path) -> None:
     rows = ["text,label", "win a prize,spam", "lunch at noon,ham", "free tickets,", "prize draw,"]
     corpus.write_text("\n".join(rows) + "\n")
     with teaching(corpus, folder=tmp_path / "given") as page:
-        _wait_for(page)
+        wait_until_read(page)
         before = page.digest()
         found = page.page("labeled", {"search": "prize"})["documents"]
         assert [(each["label"], each["by"]) for each in found] == [("spam", "some.csv")]
@@ -177,14 +177,6 @@ def test_undo_brings_back_the_label_that_a_file_gave(tmp_path: Path) -> None:
         assert page.page("labeled", {"search": "prize"})["documents"][0]["by"] == "some.csv"
         unlabeled = {page.page("next")["next"]["text"]}
         assert unlabeled <= {"free tickets", "prize draw"}
-
-
-def _wait_for(page: Teaching) -> None:
-    """Until the corpus is read."""
-    deadline = time.monotonic() + 60
-    while not all(each["done"] for each in page.page("state")["pool"]["sources"]):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 # The hold-out
@@ -234,7 +226,13 @@ def test_the_learning_curve_ends_where_the_model_is(corpus: Path, tmp_path: Path
         curve = page.page("curve")
         learned = sum(page.get("/models/texts").json["documents"].values())
         assert [point["labels"] for point in curve["points"]] == [10, 20, 40, learned]
-        assert curve["points"][-1]["accuracy"] >= curve["points"][0]["accuracy"] - 0.2
+        rows = rows_of(page)
+        known, held = ([row for row in rows if row["held"] == which] for which in (False, True))
+        texts, labels = [row["text"] for row in known], [row["label"] for row in known]
+        views = [view for _, view in Model.from_bytes(page.get("/models/texts/file").body).views]
+        model = Model(views).learn(texts, labels).tune(texts, labels)
+        right = model.predict([row["text"] for row in held]) == [row["label"] for row in held]
+        assert curve["points"][-1]["accuracy"] == pytest.approx(right.mean())
 
 
 # The corpus
@@ -279,7 +277,7 @@ def test_labels_of_a_corpus_are_learned_and_a_tenth_is_held_out(tmp_path: Path) 
     corpus = tmp_path / "labeled.tsv"
     corpus.write_text("".join(f"{label}\t{text}\n" for label, text in ROWS[:300]))
     with teaching(corpus, folder=with_key(tmp_path / "labeled")) as page:
-        _wait_for(page)
+        wait_until_read(page)
         rows = rows_of(page)
         assert {row["text"] for row in rows} == {text for _, text in ROWS[:300]}
         assert 10 <= sum(row["held"] for row in rows) <= 60
@@ -299,7 +297,7 @@ def test_the_same_text_twice_is_asked_once(tmp_path: Path) -> None:
 
 def test_the_orders_give_what_they_say(corpus: Path, tmp_path: Path) -> None:
     with teaching(corpus, folder=with_key(tmp_path / "orders", b"o" * 32)) as page:
-        _wait_for(page)
+        wait_until_read(page)
         newest = {page.page("next", {"order": "newest", "person": f"p{n}"})["next"]["text"] for n in range(8)}
         assert len(newest & set(TEXTS[-8:])) >= 5
         found = page.page("next", {"order": "search", "search": "FREE"})["next"]

@@ -13,7 +13,7 @@ import pytest
 import screenshots
 from cli_process import messages
 from service_store import assert_sound
-from teaching_process import Teaching, teaching, with_key, write_jsonl
+from teaching_process import Teaching, teaching, wait_until_read, with_key, write_jsonl
 
 ROWS = messages()
 DATA = os.environ.get("BAYLEAF_DATA")
@@ -105,11 +105,23 @@ TRUTH = {text: label for label, text in ROWS}
 def read_sms() -> dict[str, str]:
     """The SMS corpus where it is at hand, else the bundled messages."""
     if not DATA:
-        return TRUTH
+        return {text: label for label, text in ROWS[:700]}
     lines = (Path(DATA) / "sms.train.tsv").read_text("utf-8").splitlines()
     return {
         text.strip(): label for label, text in (line.split("\t", 1) for line in lines) if text.isprintable()
     }
+
+
+LEAST = 0.95 if DATA else 0.8
+"""Of documents that the page never saw; the bundled messages are harder than the SMS corpus, and few."""
+
+
+def read_tests(truth: dict[str, str]) -> list[tuple[str, str]]:
+    """A thousand documents of the test file; of the bundled messages, those that were not in the pool."""
+    if not DATA:
+        return [row for row in ROWS if row[1] not in truth]
+    lines = (Path(DATA) / "sms.test.tsv").read_text("utf-8").splitlines()[:1000]
+    return [(label, text) for label, text in (line.split("\t", 1) for line in lines)]
 
 
 def test_two_hundred_labels_by_keyboard_are_right_and_undone_to_the_byte(
@@ -118,6 +130,7 @@ def test_two_hundred_labels_by_keyboard_are_right_and_undone_to_the_byte(
     truth = read_sms()
     corpus = write_jsonl(tmp_path / "sms.jsonl", list(truth))
     with teaching(corpus, "--classes", "ham,spam", folder=with_key(tmp_path / "sms")) as page:
+        wait_until_read(page)
         empty = page.digest()
         with opened(chromium, page) as tab:
             tab.label(truth, 100)
@@ -128,16 +141,18 @@ def test_two_hundred_labels_by_keyboard_are_right_and_undone_to_the_byte(
             tab.label(truth, 100)
             found = page.page("progress")["hold_out"]
             assert found["documents"] >= 10
-            assert found["accuracy"] > (0.95 if DATA else 0.75)
+            assert found["high"] > 0.95, (
+                "some twenty documents cannot tell 93 from 97 %: their interval must allow it"
+            )
             tab.page.wait_for_function(
                 "() => document.getElementById('measure').textContent.includes('Accuracy')"
             )
-            texts = list(truth)
-            answers = page.post("/models/sms/classify", {"texts": texts[:1000]}).json["answers"]
-            right = sum(
-                each["label"] == truth[text] for each, text in zip(answers, texts[:1000], strict=True)
-            )
-            assert right > (950 if DATA else 850)
+            tests = read_tests(truth)
+            answers = page.post("/models/sms/classify", {"texts": [text for _, text in tests]}).json[
+                "answers"
+            ]
+            right = sum(each["label"] == label for each, (label, _) in zip(answers, tests, strict=True))
+            assert right / len(tests) > LEAST
             for _ in range(15):
                 tab.press("z")
             tab.page.keyboard.press("h")
