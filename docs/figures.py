@@ -24,6 +24,7 @@ from sklearn.datasets import load_iris
 
 import accuracy_page
 import growth
+import lessons_page
 import results
 from bayleaf import GaussianNB, Model, paper, plots, words
 
@@ -89,6 +90,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "accuracy": results.accuracy,
     "accuracy_time": accuracy_page.against_time,
     "lazy": growth.lazy,
+    "teaching": lessons_page.teaching,
     "reliability": lambda: plots.reliability(textbook(), *unseen()),
 }
 
