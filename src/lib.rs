@@ -9,6 +9,7 @@ mod lexicon;
 mod mail;
 mod memory;
 mod python;
+mod quick;
 mod score;
 mod tally;
 #[cfg(test)]

@@ -22,6 +22,7 @@ ORDER = [
     "tally",
     "score",
     "tune",
+    "quick",
     "fuzzing",
     "python",
 ]

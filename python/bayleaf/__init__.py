@@ -4,10 +4,12 @@ Names are imported when they are first used: `import bayleaf` takes a few millis
 scikit-learn nor SciPy is loaded until an estimator is asked for.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # `typing` alone takes longer to import than to answer a message
 if TYPE_CHECKING:
+    from typing import Any
+
     from bayleaf import export, plots
     from bayleaf._core import __version__
     from bayleaf.explanation import Explanation
@@ -112,6 +114,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'bayleaf' has no attribute {name!r}")
+    from importlib import import_module
+
     module = import_module(f"bayleaf.{_HOME[name]}")
     value = module if _HOME[name] == name else getattr(module, name)
     globals()[name] = value

@@ -1,6 +1,7 @@
 """The core in Rust: text to terms, terms to integer counts, counts and weights to scores."""
 
 import builtins
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
@@ -11,14 +12,23 @@ __all__ = [
     "Analyzer",
     "Asking",
     "Features",
+    "Journal",
     "NotLearned",
+    "QuickModel",
     "Rows",
     "Scorer",
     "Tally",
     "__version__",
+    "block_checksums",
+    "exponentials",
+    "header_checksum",
     "in_callback",
     "leave_one_out",
+    "log_posterior_of_one",
+    "log_softmax",
+    "logs",
     "porter",
+    "powers",
     "read_mail",
 ]
 
@@ -29,6 +39,27 @@ def porter(words: list[str]) -> list[str]:
 
 def read_mail(raw: bytes) -> tuple[list[tuple[str, str]], str, str, bool, list[str]] | None:
     """Headers, hosts, types, whether it is HTML only, and the texts of an ordinary mail; None of others."""
+
+def block_checksums(pieces: Sequence[NDArray[np.uint8]]) -> bytes:
+    """The CRC-32 of each KiB of pieces that stand one behind the other, four bytes each."""
+
+def header_checksum(header: bytes, sums: bytes) -> int:
+    """The CRC-32 of a header, in which its own digits do not count, and of the checksums of the blocks."""
+
+def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores as log probabilities, row by row."""
+
+def log_posterior_of_one(scores: Sequence[float]) -> list[float]:
+    """The scores of one document as log probabilities."""
+
+def exponentials(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Powers of e, of an array in one dimension."""
+
+def powers(logs: Sequence[float]) -> list[float]:
+    """Powers of e, without NumPy."""
+
+def logs(values: Sequence[float]) -> list[float]:
+    """Natural logarithms, without NumPy."""
 
 def in_callback() -> bool:
     """Whether this thread is inside a normalizer or tokenizer that the core has called."""
@@ -229,3 +260,40 @@ def leave_one_out(
     threads: int,
 ) -> NDArray[np.float64]:
     """The log likelihoods of documents, each left out of the counts; NaN for one that is not part of them."""
+
+@final
+class Journal:
+    """The changes behind a model file, each whole and verified."""
+
+    def __new__(cls, behind: bytes, seed: int, views: int, classes: int) -> Journal: ...
+    def __len__(self) -> int: ...
+    def facts(self) -> tuple[list[int], str] | None:
+        """The documents of each class after the last change, and the drift since tuning."""
+
+    def replay(self, view: int, tally: Tally) -> None:
+        """Put the changes of a view into the tally that its counts were restored to."""
+
+@final
+class QuickModel:
+    """A model file that is asked without being loaded."""
+
+    def __new__(cls, path: str | os.PathLike[str]) -> QuickModel: ...
+    @property
+    def header(self) -> bytes:
+        """The header as it is in the file."""
+
+    def verify(self, length: int, documents: Sequence[int], views: Sequence[dict[str, Any]]) -> None:
+        """Verify the header and read the changes behind `length` bytes of counts."""
+
+    def log_joint(self, texts: Sequence[str], temperature: float, log_prior: Sequence[float]) -> list[float]:
+        """log P(document, class) of one document, of which each view reads one of the texts."""
+
+    def facts(self) -> tuple[list[int], int, int, int]:
+        """Documents of each class, terms, occurrences, and the bytes of changes."""
+
+    @property
+    def drift(self) -> str | None:
+        """The drift since tuning, if there are changes."""
+
+    def append(self, parts: Sequence[tuple[bool, int, list[list[str]]]], drift: str) -> bool:
+        """Learn or forget documents and write that behind the file; False if it takes the whole model."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.explanation import Explanation, Part
 from bayleaf.labels import as_array
 from bayleaf.model_views import NamedViews, has_no_prior
-from bayleaf.posterior import log_posterior, log_prior
+from bayleaf.posterior import log_posterior, log_prior, probabilities
 from bayleaf.text.counts import TextTally
 from bayleaf.text.scorers import LivingScorer
 from bayleaf.text.views import TextView
@@ -77,7 +77,7 @@ class Compiled:
             _scorer(view, tally, order, settings, old, i) for (_, view), tally, old, i in each
         ]
         self._views = views
-        self.log_prior = self.temperature * _log_prior(views, settings, order)
+        self.log_prior = self.temperature * log_prior_of(views, settings, order)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
 
     def after(self, settings: Settings) -> Compiled | None:
@@ -86,7 +86,7 @@ class Compiled:
             return None
         changed = object.__new__(Compiled)
         changed.__dict__.update(self.__dict__)
-        changed.log_prior = self.temperature * _log_prior(self._views, settings, self.order)
+        changed.log_prior = self.temperature * log_prior_of(self._views, settings, self.order)
         return changed
 
     @property
@@ -127,8 +127,7 @@ class Compiled:
 
     def posterior_of_one(self, columns: list[Any], threads: int) -> tuple[list[Label], list[float]]:
         """The classes, and the posterior of each for the only document."""
-        posterior: list[float] = np.exp(self.log_posterior(columns, threads))[0].tolist()
-        return self.classes, posterior
+        return self.classes, probabilities(self.log_posterior(columns, threads))[0].tolist()
 
     def explain(self, columns: list[Any], label: Label | None, threads: int) -> Explanation:
         """Take the score of the only document apart."""
@@ -136,7 +135,7 @@ class Compiled:
         if label is not None and label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
         joint = self.log_joint(columns, threads)
-        posterior = np.exp(log_posterior(joint, self.log_prior))[0]
+        posterior = probabilities(log_posterior(joint, self.log_prior))[0]
         chosen = int(posterior.argmax()) if label is None else classes.index(label)
         others = [i for i in np.argsort(-joint[0], kind="stable").tolist() if i != chosen]
         text, parts = self.parts(columns)
@@ -235,7 +234,7 @@ def _scorer(
     return WeighedScorer(view.compile(tally, order, settings.alpha, settings.unseen), own.groups[0])
 
 
-def _log_prior(views: NamedViews, settings: Settings, order: Classes) -> Floats:
+def log_prior_of(views: NamedViews, settings: Settings, order: Classes) -> Floats:
     """The prior, or the bias of each class that was earned."""
     judged = settings.judgment
     if has_no_prior(views, settings.priors):

@@ -17,7 +17,7 @@ from bayleaf.explanation import Explanation
 from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.model_views import WHOLE, Views
 from bayleaf.next_labels import AT_RANDOM, Question, ask, check_asking
-from bayleaf.posterior import log_evidence
+from bayleaf.posterior import log_evidence, probabilities
 from bayleaf.streams import OneByOne
 from bayleaf.text.views import TextView, View, words
 from bayleaf.tuning import Tuning
@@ -214,7 +214,7 @@ class Model(OneByOne):
 
     def posterior(self, X: Any) -> Floats:
         """P(class | document)."""
-        return np.exp(self.log_posterior(X))
+        return probabilities(self.log_posterior(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each document; ties go to the first class."""
@@ -234,7 +234,7 @@ class Model(OneByOne):
         return ask(columns, self._posteriors, len(self.classes), n, at_random, seed)
 
     def _posteriors(self, columns: list[Any]) -> Floats:
-        return np.exp(self._ask(lambda compiled: compiled.log_posterior(columns, self.threads)))
+        return probabilities(self._ask(lambda compiled: compiled.log_posterior(columns, self.threads)))
 
     def _learn_rows(self, X: Any, y: list[Any]) -> Any:
         return self.learn(X, y)

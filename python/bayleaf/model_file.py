@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayleaf import model_views, storage
+from bayleaf._core import Journal
 from bayleaf.checks import check_priors
 from bayleaf.labeled_counts import LabeledCounts
+from bayleaf.ready import answers_of
+from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import Judgment, by_node, taken_weights
-from bayleaf.types import Arrays
+from bayleaf.types import Arrays, Label
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -23,9 +26,24 @@ Normalizer = Callable[[str], str | None] | None
 def packed(model: Model) -> bytes:
     """The model as a file holds it."""
     counts = [tally.counts(model.order) for tally in model.tallies]
+    for own in counts:
+        _check_forgotten(model.classes, own)
     judgment = model.judgment
     arrays = [own.arrays for own in counts] if judgment is None else judgment.beside(counts)
-    return storage.pack(settings_of(model), arrays)
+    answers = answers_of(model.views, model, model.order, counts)
+    return storage.pack(settings_of(model), arrays, answers)
+
+
+def _check_forgotten(classes: list[Label], counts: Any) -> None:
+    """Refuse to write counts that no documents have: then others were forgotten than were learned."""
+    if not isinstance(counts, ClassCounts) or not counts.n_terms:
+        return
+    for label, documents, most in zip(classes, counts.class_documents, counts.most_documents(), strict=True):
+        if most > documents:
+            raise ValueError(
+                f"Documents of {label!r} were forgotten that were not learned: {documents:g} are left, and a "
+                f"term is in {most:g}. Nothing was written; learn them again, or load the model anew."
+            )
 
 
 def settings_of(model: Model) -> dict[str, Any]:
@@ -73,12 +91,25 @@ def restored(
         judged = settings.get("judgement")
         judgment = None if judged is None else _judgment(judged, views, weights, arrays)
         documents = np.array(settings["documents"], np.int64)
-        model.adopt(
-            LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies), judgment
-        )
+        counts = LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies)
+        model.adopt(counts, judgment)
         model.notes = dict(settings.get("notes", {}))
         _check(model, settings, arrays)
+        if storage.JOURNAL in settings:
+            _replay(model, counts, settings[storage.JOURNAL])
         return model
+
+
+def _replay(model: Model, counts: LabeledCounts, journal: Journal) -> None:
+    """Put the changes in that were written behind the model."""
+    for i, tally in enumerate(counts.tallies):
+        if not isinstance(tally, TextTally):
+            raise ValueError("there are changes behind a table")
+        tally.replay(journal, i)
+    documents, drift = journal.facts() or ([], "0")
+    counts.documents = np.array(documents, np.int64)
+    if model.judgment is not None:
+        model.drift = int(drift)
 
 
 def unpacked(

@@ -25,7 +25,7 @@ from bayleaf.labels import as_array, plain_labels
 from bayleaf.model import Model
 from bayleaf.model_views import as_given, named_views, paired, views_for
 from bayleaf.next_labels import AT_RANDOM, Question
-from bayleaf.posterior import decide, unless_unsure
+from bayleaf.posterior import decide, probabilities, unless_unsure
 from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
 from bayleaf.streams import OneByOne
 from bayleaf.text.views import View
@@ -306,7 +306,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
 
     def predict_proba(self, X: Any) -> Floats:
         """The posterior of each class, a column for each in `classes_`."""
-        return np.exp(self.predict_log_proba(X))
+        return probabilities(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of the posterior: the joint minus the evidence."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf import _core
 from bayleaf.labels import as_array
 from bayleaf.types import Floats, Priors
 
@@ -94,9 +95,7 @@ def log_prior(priors: Priors, labels: Sequence[Any], class_documents: Floats) ->
         probabilities = np.full(len(labels), 1 / len(labels))
     else:
         probabilities = class_documents / class_documents.sum()
-    with np.errstate(divide="ignore"):
-        logs: Floats = np.log(probabilities)
-    return logs
+    return np.array(_core.logs(probabilities.tolist()))
 
 
 def log_shares(logs: Floats | float, totals: Floats, out: Floats | None = None) -> Floats:
@@ -109,6 +108,8 @@ def log_shares(logs: Floats | float, totals: Floats, out: Floats | None = None) 
 
 
 # Normalizing happens in log space, here only: exp(-746) is 0.0, and a page of text scores below that.
+# Logarithms and powers that answers are made of are the core's: NumPy has its own, which differ in the last
+# bit from those of the C library, and a model that is asked without NumPy must give the same answers.
 
 
 def below_best(scores: Floats) -> tuple[Floats, Floats]:
@@ -139,9 +140,13 @@ def log_softmax(scores: Floats) -> Floats:
 
     Beside a score of -1e16, the logarithm of 2 is lost; it is not beside the differences of the scores.
     """
-    below, _ = below_best(scores)
-    below -= np.log(np.exp(below).sum(axis=1, keepdims=True))
-    return below
+    return _core.log_softmax(np.ascontiguousarray(scores, np.float64))
+
+
+def probabilities(logs: Floats) -> Floats:
+    """Log probabilities as probabilities."""
+    powers: Floats = _core.exponentials(np.ascontiguousarray(logs, np.float64).ravel())
+    return powers.reshape(np.shape(logs))
 
 
 def log_posterior(joint: Floats, prior: Floats) -> Floats:

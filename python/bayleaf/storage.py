@@ -16,44 +16,58 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf import _core
 from bayleaf.text.normalization import FunctionNeeded
 
-FORMAT = 1
-READABLE = (1,)
+FORMAT = 2
+READABLE = (1, 2)
 
 Arrays = dict[str, NDArray[Any]]
+
+BLOCKS = "blocks"
+"""The last array: a checksum of each KiB of the others, so that a part of a file can be verified alone."""
+
+
+JOURNAL = "journal"
+ANSWERS = "answers"
 
 
 class ModelFileError(ValueError):
     """A file that is not a model, or a damaged one, or one of another version."""
 
 
-def pack(settings: dict[str, Any], views: list[Arrays]) -> bytes:
-    """A model as bytes; the same model always gives the same bytes."""
-    from safetensors.numpy import save
+def pack(settings: dict[str, Any], views: list[Arrays], answers: dict[str, Any] | None = None) -> bytes:
+    """A model as bytes; the same model always gives the same bytes.
 
+    `answers` is what the file must say besides to be asked without being loaded (see `quick.py`).
+
+    The layout is that of safetensors. Wide numbers come first, so that none is cut by the end of a block.
+    """
     tensors = {
         f"{i}.{name}": _narrow(array) for i, arrays in enumerate(views) for name, array in arrays.items()
     }
-    header = {"format": FORMAT, "checksum": _checksum(settings, tensors), **settings}
-    return save(tensors, {"bayleaf": _json(header)})
+    ordered = sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0]))
+    pieces = [array.view(np.uint8) for _, array in ordered]
+    blocks = _core.block_checksums(pieces)
+    told = {"format": FORMAT, **settings} | ({} if answers is None else {ANSWERS: answers})
+    header: dict[str, Any] = {"__metadata__": {"checksum": "0" * 8, "bayleaf": _json(told)}}
+    end = 0
+    for name, array in [*ordered, (BLOCKS, np.frombuffer(blocks, np.uint8))]:
+        kind, place = _KINDS[array.dtype.str[1:]], [end, end + array.nbytes]
+        header[name] = {"dtype": kind, "shape": [len(array)], "data_offsets": place}
+        end += array.nbytes
+    text = _json(header).encode("ascii")
+    text += b" " * (-len(text) % 8)
+    checksum = b"%08x" % _core.header_checksum(text, blocks)
+    text = text.replace(b"0" * 8, checksum, 1)
+    return b"".join([len(text).to_bytes(8, "little"), text, *(piece.data for piece in pieces), blocks])
 
 
 def _json(settings: dict[str, Any]) -> str:
     return json.dumps(settings, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
-def _checksum(settings: dict[str, Any], tensors: Arrays) -> int:
-    """CRC-32 of everything: a flipped bit in a count would otherwise be another model, not a damaged one."""
-    checksum = zlib.crc32(_json(settings).encode("ascii"))
-    for name, array in sorted(tensors.items()):
-        checksum = zlib.crc32(f"{name}:{array.dtype.str}".encode(), checksum)
-        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
-    return checksum
-
-
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    # In one piece: of an array with gaps safetensors writes the gaps.
     if array.dtype.kind == "f":
         return np.ascontiguousarray(array)
     most = int(array.max()) if array.size else 0
@@ -61,21 +75,54 @@ def _narrow(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def unpack(data: bytes | bytearray | memoryview, origin: str) -> tuple[dict[str, Any], list[Arrays]]:
-    """The settings and the arrays of a model; the arrays are views of `data`."""
+    """The settings and the arrays of a model; the arrays are views of `data`.
+
+    Where changes were written behind the model, they are among the settings, as `JOURNAL`.
+    """
     data = bytes(data)  # of `bytes` this is no copy; others could change later
     start = 8 + int.from_bytes(data[:8], "little")
     header = _header(data[8:start], origin)
-    settings = _settings(header.pop("__metadata__"), origin)
+    metadata = header.pop("__metadata__")
+    number, settings = _settings(metadata, origin)
     with reading(origin):
-        checksum = settings.pop("checksum")
         tensors = dict(_arrays(header, data, start))
-        if checksum != _checksum(settings, tensors):
-            raise ModelFileError(f"{origin} is damaged: its checksum does not match.")
+        end = start + max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
+        journal = None
+        if number == 1:
+            if end != len(data):
+                raise ValueError("there is trailing data")
+            _check_whole(settings, tensors, origin)
+        else:
+            seed = _check_blocks(data, start, end, tensors, origin)
+            journal = _core.Journal(data[end:], seed, len(settings["views"]), len(settings["classes"]))
         views: list[Arrays] = [{} for _ in settings["views"]]
         for name, array in tensors.items():
             index, _, column = name.partition(".")
             views[int(index)][column] = array
-        return settings, views
+        settings.pop(ANSWERS, None)  # derived: whoever changes the rest would have to change it, too
+        return (settings | {JOURNAL: journal} if journal else settings), views
+
+
+def _check_blocks(data: bytes, start: int, end: int, tensors: Arrays, origin: str) -> int:
+    """Verify every block and the header; gives the checksum that changes begin with."""
+    blocks = tensors.pop(BLOCKS).tobytes()
+    whole = np.frombuffer(data, np.uint8, end - start - len(blocks), start)
+    sum_of = _core.header_checksum(data[8:start], blocks)
+    named = data[8:start].find(b'"checksum":"%08x"' % sum_of) >= 0
+    if not named or _core.block_checksums([whole]) != blocks:
+        raise ModelFileError(f"{origin} is damaged: its checksum does not match.")
+    return sum_of
+
+
+def _check_whole(settings: dict[str, Any], tensors: Arrays, origin: str) -> None:
+    """Verify a file of format 1, which has one checksum of everything."""
+    named = settings.pop("checksum")
+    checksum = zlib.crc32(_json(settings).encode("ascii"))
+    for name, array in sorted(tensors.items()):
+        checksum = zlib.crc32(f"{name}:{array.dtype.str}".encode(), checksum)
+        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+    if checksum != named:
+        raise ModelFileError(f"{origin} is damaged: its checksum does not match.")
 
 
 def _arrays(header: dict[str, Any], data: bytes, start: int) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -90,8 +137,6 @@ def _arrays(header: dict[str, Any], data: bytes, start: int) -> Iterator[tuple[s
             raise ValueError(f"the array {name!r} is not where it should be, or the end is missing")
         yield name, np.frombuffer(data, kind, length, start + begin)
         expected = end
-    if start + expected != len(data):
-        raise ValueError("there is trailing data")
 
 
 def _header(text: bytes, origin: str) -> dict[str, Any]:
@@ -105,7 +150,7 @@ def _header(text: bytes, origin: str) -> dict[str, Any]:
     return dict(header)
 
 
-def _settings(metadata: dict[str, Any], origin: str) -> dict[str, Any]:
+def _settings(metadata: dict[str, Any], origin: str) -> tuple[int, dict[str, Any]]:
     with reading(origin):
         settings = json.loads(metadata["bayleaf"])
         number = settings.pop("format")
@@ -115,7 +160,7 @@ def _settings(metadata: dict[str, Any], origin: str) -> dict[str, Any]:
             f"{origin} has format {number!r}; this version reads format{'s' * (len(READABLE) > 1)} {listed}. "
             "Upgrade bayleaf to read it."
         )
-    return dict(settings)
+    return number, dict(settings)
 
 
 _TYPES = {
@@ -126,6 +171,7 @@ _TYPES = {
     "F32": np.float32,
     "F64": np.float64,
 }
+_KINDS = {np.dtype(kind).str[1:]: name for name, kind in _TYPES.items()}
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ mod functions;
 mod held;
 mod living;
 mod mail;
+mod quick;
 mod scorer;
 mod tally;
 mod tuning;
@@ -80,6 +81,11 @@ pub mod _core {
     use super::living::PyAsking;
     #[pymodule_export]
     use super::mail::read_mail;
+    #[pymodule_export]
+    use super::quick::{
+        PyJournal, PyQuickModel, block_checksums, exponentials, header_checksum, log_posterior_of_one, logs,
+        powers, py_log_softmax,
+    };
     #[pymodule_export]
     use super::scorer::PyScorer;
     #[pymodule_export]

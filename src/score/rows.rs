@@ -126,6 +126,13 @@ impl Rows {
         }
     }
 
+    /// Take the totals of all terms, where the rows are those of some.
+    pub fn set_totals(&mut self, masses: &[u128], terms: u64, counts: &Counted) {
+        self.totals = masses.iter().map(|&mass| Total::of_mass(mass)).collect();
+        self.terms = terms;
+        self.refresh(counts);
+    }
+
     /// Make the numbers of the classes anew.
     pub fn refresh(&mut self, counts: &Counted) {
         self.numbers = Numbers::new(&self.settings, &self.order, &self.totals, self.terms, counts.classes);

@@ -52,6 +52,11 @@ pub struct Total {
 }
 
 impl Total {
+    /// Of occurrences or documents that are known to add up to this.
+    pub fn of_mass(mass: u128) -> Self {
+        Self { mass, ..Self::default() }
+    }
+
     /// Add a cell, or take it away.
     pub fn change(&mut self, settings: &Settings, cell: &Cell, holders: u64, added: bool) {
         if settings.event == Event::Bernoulli {

@@ -7,6 +7,7 @@ mod changing;
 pub mod export;
 pub mod index;
 pub mod matrix;
+pub mod replay;
 pub mod restore;
 
 use crate::context::{Context, Labeled};

@@ -54,10 +54,9 @@ class Asked:
     @property
     def probabilities(self) -> Floats:
         """The probability of each class."""
-        import numpy as np
+        from bayleaf.posterior import probabilities
 
-        posterior: Floats = np.exp(self.log_posterior)
-        return posterior
+        return probabilities(self.log_posterior)
 
     def odds(self) -> list[float]:
         """The log odds of each answer against the next class."""

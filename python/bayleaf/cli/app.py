@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 
 import click
@@ -157,8 +158,12 @@ def _open_closed_streams() -> None:
 
 
 def _ended(arguments: list[str]) -> int:
+    return _guarded(lambda: _invoked(arguments))
+
+
+def _guarded(work: Callable[[], int]) -> int:
     try:
-        return _invoked(arguments)
+        return work()
     except BrokenPipeError:
         return _hush()
     except click.UsageError as error:
@@ -173,6 +178,18 @@ def _ended(arguments: list[str]) -> int:
         if os.environ.get("BAYLEAF_TRACEBACK"):
             raise
         return _say(_sentence(error))
+
+
+def failed(error: BaseException) -> int:
+    """The exit code of a command that ends with this error, which is said."""
+
+    def again() -> int:
+        raise error
+
+    code = _guarded(again)
+    with contextlib.suppress(OSError):
+        _hush()
+    return code
 
 
 def _invoked(arguments: list[str]) -> int:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayleaf.cli import options
-from bayleaf.cli.reading import Reading, finite, size
+from bayleaf.cli.reading import Reading, finite
 from bayleaf.cli.weighing import LEVELS, Kept, facts, named, remind, weigh
+from bayleaf.cli.wording import changed
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -329,13 +330,6 @@ def _keep(model: Model, output: str, before: dict[str, Any], as_json: bool, quie
         }
         told(json.dumps(finite(facts_of)), output)
         return
-    changes = [
-        f"{after[name]:,} {name} ({after[name] - before[name]:+,})"
-        if after[name] != before[name]
-        else f"{after[name]:,} {name}"
-        for name in before
-    ]
-    parts = [*changes, named(model), size(written)]
-    told(f"{output}: {', '.join(filter(None, parts))}.", output)
+    told(changed(output, before, after, named(model), written), output)
     if not quiet:
         remind(model, output)

@@ -11,6 +11,7 @@ import click
 from bayleaf.cli import options
 from bayleaf.cli.answers import Answers, Style
 from bayleaf.cli.reading import Reading
+from bayleaf.cli.wording import nothing_known
 
 if TYPE_CHECKING:
     from bayleaf.corpus import Batch
@@ -143,8 +144,7 @@ def _check_known_terms(model: Model, model_file: str, batch: Batch, reading: Rea
 
     texts = [text for text in strings(batch.texts)[:SAMPLE] if text.strip()]
     if texts and (model.log_joint(texts) == model.log_joint([""])).all():
-        few = "the document" if len(texts) == 1 else f"the first {len(texts)} documents"
-        reading.remark(f"{model_file} knows nothing in {few}: the answer is that of the priors.")
+        reading.remark(nothing_known(model_file, len(texts)))
 
 
 def _widen_pipe() -> None:

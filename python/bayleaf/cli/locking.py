@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
 
-import click
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 POLL = 0.05
 
@@ -38,6 +39,8 @@ def _taken(name: str, path: str, wait: bool, remark: Callable[[str], None]) -> i
     waiting = False
     while (handle := _attempt(name)) is None:
         if not wait:
+            import click
+
             raise click.ClickException(f"{path} is being changed by another command. Try again later.")
         if not waiting:
             remark(f"Waiting for another command that changes {path}.")

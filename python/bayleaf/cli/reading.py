@@ -14,6 +14,7 @@ import click
 
 from bayleaf.cli.ahead import ahead
 from bayleaf.cli.progress import ProgressLine
+from bayleaf.cli.wording import size as size
 
 if TYPE_CHECKING:
     from bayleaf.corpus import Batch, Corpus, Reject
@@ -189,15 +190,6 @@ def progress(corpus: Corpus, seconds: float) -> str:
     if total and rate:
         line += f", {min(done / total, 1):.0%}, {duration((total - done) / rate)} left"
     return line
-
-
-def size(count: float) -> str:
-    """Bytes as people write them."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
 
 
 def duration(seconds: float) -> str:

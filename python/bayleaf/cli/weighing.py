@@ -8,6 +8,7 @@ import click
 
 from bayleaf.cli.progress import ProgressLine
 from bayleaf.cli.reading import Reading
+from bayleaf.cli.wording import stale, tuned
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -134,18 +135,9 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
         model.drop_judgment()
 
 
-NAMES = {
-    "temperature": "one temperature",
-    "views": "a weight for each view",
-    "terms": "a weight for each term",
-}
-
-
 def named(model: Model) -> str:
     """How the evidence is weighed, in words; nothing for the textbook."""
-    if model.judgment is None:
-        return ""
-    return NAMES[model.judgment.level] + (", stale" if model.stale else "")
+    return tuned(model.judgment.level if model.judgment else None, model.stale)
 
 
 def facts(model: Model) -> dict[str, Any] | None:
@@ -160,8 +152,4 @@ def facts(model: Model) -> dict[str, Any] | None:
 def remind(model: Model, path: str) -> None:
     """Say that weights were earned on other documents than the model now has."""
     if model.stale:
-        click.echo(
-            f"The weights in {path} were earned on other documents. They keep working; 'bayleaf retune' with "
-            "all documents renews them.",
-            err=True,
-        )
+        click.echo(stale(path), err=True)

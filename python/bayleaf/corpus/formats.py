@@ -6,10 +6,10 @@ import re
 
 from bayleaf.corpus.layout import LABEL_NAMES, TEXT_NAMES, from_path
 from bayleaf.corpus.lines import PREFIX
-from bayleaf.corpus.mailboxes import HEADER, SEPARATOR
 from bayleaf.corpus.reader import in_maildir
 from bayleaf.corpus.settings import CorpusError, Settings, listed
 from bayleaf.corpus.streams import STANDARD_INPUT, Stream, stem
+from bayleaf.raw_mail import HEADER, SEPARATOR
 
 STREAMED = ("tsv", "csv", "jsonl", "parquet", "fasttext", "mbox", "fasta", "fastq", "lines")
 FORMATS = (*STREAMED, "folders", "maildir", "eml")

@@ -79,6 +79,15 @@ class ClassCounts:
             sums[filled] = np.add.reduceat(cells, starts, dtype=np.float64)
         return sums
 
+    def most_documents(self) -> Floats:
+        """How many documents of each class have the term that most of them have."""
+        sizes, most = self._class_sizes, np.zeros(self.n_classes)
+        filled = sizes > 0
+        if filled.any():
+            starts = (np.cumsum(sizes) - sizes)[filled]
+            most[filled] = np.maximum.reduceat(self.arrays["documents"], starts)
+        return most
+
     def by_term(self, cells: NDArray[Any]) -> Floats:
         """Sum the cells of each term."""
         return _summed(self.term, cells, self.n_terms)
@@ -144,6 +153,11 @@ class TextTally:
         """Add the counts of another tally, whose class i is `classes[i]` here."""
         self._restored = None
         self._core.merge(other._core, classes)
+
+    def replay(self, journal: _core.Journal, view: int) -> None:
+        """Put changes in that were written behind the file these counts are from."""
+        self._restored = None
+        journal.replay(view, self._core)
 
     def check_merge(self, other: TextTally, classes: Classes) -> None:
         """Raise what `merge` would raise."""

@@ -52,6 +52,15 @@ def look(
     )
 
 
+def asked_of(view: TextView, judgment: ViewJudgment) -> tuple[Asked, dict[str, Any]]:
+    """What is asked of the counts of a view that was judged, and of its judgment."""
+    return Asked("earned", "count", judgment.alpha, "ignore", view.selection), {
+        "least": max(judgment.least, view.selection.bounds[0]),
+        "groups": list(judgment.groups),
+        "shortest": view.shortest if isinstance(view, Words) else 1,
+    }
+
+
 class TunedScorer(LivingScorer):
     """The log likelihood of each term, centered over the classes, times the weight it has earned.
 
@@ -59,12 +68,11 @@ class TunedScorer(LivingScorer):
     """
 
     def __init__(self, tally: TextTally, order: Classes, view: TextView, judgment: ViewJudgment) -> None:
-        asked = Asked("earned", "count", judgment.alpha, "ignore", view.selection)
-        least = max(judgment.least, view.selection.bounds[0])
-        own: dict[str, Any] = {"weights": judgment.weights, "groups": list(judgment.groups), "least": least}
+        asked, own = asked_of(view, judgment)
+        own["weights"] = judgment.weights
         if judgment.weights is not None:
             own["unused"] = np.flatnonzero(judgment.weights == DROPPED)
-        super().__init__(tally, order, asked, shortest=view.shortest if isinstance(view, Words) else 1, **own)
+        super().__init__(tally, order, asked, **own)
         self._judgment = judgment
 
     def parts(self, column: Any, name: str) -> list[Piece]:  # noqa: ARG002
