@@ -259,3 +259,11 @@ def test_the_interface_is_the_usual_one() -> None:
     }
     out = subprocess.run(COMMAND, env=environment, capture_output=True, encoding="utf-8", check=False).stdout
     assert out.split() == ["file,mod"]
+
+
+def test_a_model_of_which_nothing_could_be_judged_says_so(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("ham\tsee you\nham\tsee you\nspam\tfree prize\n", "utf-8")
+    done("train", "t.tsv", "-q", "-o", "m", cwd=tmp_path)
+    said = done("inspect", "m", cwd=tmp_path)
+    assert "nothing could be judged" in said
+    assert "-0" not in said

@@ -95,5 +95,13 @@ def test_as_a_filter_each_line_is_answered_before_the_next_one_comes(folder: Pat
     process.stdout.close()
 
 
+def test_of_nothing_nothing_is_asked_and_of_an_empty_line_the_prior(folder: Path) -> None:
+    for options in ([], ["--threads", "1"], ["--json"], ["--format", "eml"]):
+        assert done("classify", "m", *options, cwd=folder) == ""
+    prior = done("classify", "m", cwd=folder, stdin=" \n")
+    assert done("classify", "m", cwd=folder, stdin="\n") == prior
+    assert done("classify", "m", cwd=folder, stdin="\n\n") == prior * 2
+
+
 def test_an_empty_line_gets_the_prior_and_the_last_line_needs_no_break(folder: Path) -> None:
     assert done("classify", "-q", "m", stdin="\nclaim your free prize", cwd=folder) == "ham\nspam\n"

@@ -244,3 +244,20 @@ def test_a_change_that_succeeded_is_not_reported_as_failed(model: Path) -> None:
         )  # fmt: skip
     assert (ran.returncode, n_documents(model)) == (0, 4), ran.stderr
     assert "is written, but standard output is not" in ran.stderr
+
+
+def test_changes_behind_the_model_survive_kills_and_ten_writers_at_once(tmp_path: Path) -> None:
+    from cli_kills import run
+
+    said = run(tmp_path, 10, seed=3)
+    assert said.startswith("10 kills")
+    model = tmp_path / "model"
+    count = n_documents(model)
+    running = [
+        started("update", model, "-q", "--label", "ham", "-", cwd=tmp_path, stdin=f"word{number}\n".encode())
+        for number in range(10)
+    ]
+    for process in running:
+        _, told = process.communicate(timeout=120)
+        assert process.returncode == 0, told
+    assert n_documents(model) == count + 10

@@ -14,7 +14,7 @@ from bayleaf.cli.reading import Reading
 from bayleaf.cli.wording import nothing_known
 
 if TYPE_CHECKING:
-    from bayleaf.corpus import Batch
+    from bayleaf.corpus import Batch, Corpus
     from bayleaf.model import Model
 
 SAMPLE = 100
@@ -94,21 +94,12 @@ def classify_command(
 
 
 def _classify(model: Model, model_file: str, names: tuple[str, ...], reading: Reading, style: Style) -> None:
-    from bayleaf.cli.models import opened
-
     piped = "-" in names
     if piped:
         _widen_pipe()
-    others = not (style.as_json and style.keep_text is not False)
-    corpus = opened(
-        reading,
-        names,
-        model,
-        labeled=False,
-        interactive=piped,
-        others=others,
-        places=reading.on_error == "skip",
-    )
+    corpus = _opened(model, names, reading, style, piped)
+    if corpus is None:
+        return
     answers = Answers(model, style, corpus.columns)
     if style.as_json and answers.prefix and style.prefix is None:
         reading.remark(f"The documents have keys of these names: answers begin with {answers.prefix!r}.")
@@ -122,6 +113,22 @@ def _classify(model: Model, model_file: str, names: tuple[str, ...], reading: Re
         if piped:
             out.flush()
     out.flush()
+
+
+def _opened(
+    model: Model, names: tuple[str, ...], reading: Reading, style: Style, piped: bool
+) -> Corpus | None:
+    """What is to be answered; None of an empty standard input: no questions, no answers, no mistake."""
+    from bayleaf.cli.models import opened
+    from bayleaf.corpus.formats import EmptyInputError
+
+    others, places = not (style.as_json and style.keep_text is not False), reading.on_error == "skip"
+    try:
+        return opened(reading, names, model, labeled=False, interactive=piped, others=others, places=places)
+    except EmptyInputError:
+        if names != ("-",):
+            raise
+        return None
 
 
 def _for(out: IO[bytes], lines: bytes) -> bytes:

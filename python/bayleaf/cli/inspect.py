@@ -75,6 +75,13 @@ def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str
     }
 
 
+def outcome(loss: float) -> str:
+    """How well the evidence was weighed; all documents may be copies, or the only one of their class."""
+    if not loss > 0:
+        return "nothing could be judged: no document was left that others had anything to say about"
+    return f"log loss {loss:.3g} on documents left out"
+
+
 def _priors(model: Model) -> dict[Label, float]:
     """The prior probability of each class; 1 where the model has no priors."""
     import numpy as np
@@ -104,7 +111,7 @@ def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
     priors_named = model.priors if isinstance(model.priors, str) else "given"
     show.print(plain(f"alpha {model.alpha:g}, {priors_named} priors, unseen terms: {model.unseen}"))
     if model.judgment is not None:
-        show.print(plain(f"Tuned: {named(model)}; log loss {model.judgment.loss:.3g} on documents left out"))
+        show.print(plain(f"Tuned: {named(model)}; {outcome(model.judgment.loss)}"))
     priors = _priors(model)
     rows = table("class", "documents", "prior")
     for label, count in model.class_documents.items():

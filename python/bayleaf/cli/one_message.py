@@ -220,6 +220,8 @@ def _line(told: str, probability: float) -> bytes:
 
 def listed(model: QuickModel, data: bytes, kind: str, options: Options) -> Found | None:
     """A line for each document."""
+    if not data:
+        return b"", [], 0
     remarks = [wording.reading("standard input", kind)]
     if kind == "eml":
         if not data.strip(b"\r\n"):

@@ -50,7 +50,7 @@ def by_name(path: str) -> str | None:
 def guessed(stream: Stream, settings: Settings) -> str:
     """Name the format of a stream: the one asked for, or by its name, or by its first lines."""
     start = stream.peek(SAMPLE)
-    if not start.strip(b"\r\n"):
+    if not start.strip(b"\r\n") and not (start and _are_lines(stream, settings)):
         raise EmptyInputError(f"{stream.name} is empty.")
     if settings.format:
         return settings.format
@@ -61,6 +61,12 @@ def guessed(stream: Stream, settings: Settings) -> str:
     if stream.name == STANDARD_INPUT:
         return _of_standard_input(start, settings)
     return by_name(stream.name) or by_content(start)
+
+
+def _are_lines(stream: Stream, settings: Settings) -> bool:
+    """Whether a stream is lines to be answered, one by one: then an empty one is a document, too."""
+    asked = settings.format in (None, "lines") and settings.labeled is False and settings.constant is None
+    return asked and stream.name == STANDARD_INPUT and _of_standard_input(b"", settings) == "lines"
 
 
 class EmptyInputError(CorpusError):
