@@ -287,7 +287,7 @@ SEEDS = {
     "jsonl": b'{"text": "a", "label": 1}\n',
     "fasttext": b"__label__a b\n",
     "mbox": b"From a 12:00\nSubject: x\n\nFrom b 13:00\n\n",
-    "fasta": b">a b\nACGT\nAA\n>c\nG\n",
+    "fasta": b"\n\n>a b\nACGT\nAA\n>c\nG\n",
     None: b'text,label\n"a",b\n',
 }
 

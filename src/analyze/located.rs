@@ -148,6 +148,9 @@ impl Part {
     }
 }
 
+/// How far behind a token of a function the next one is looked for.
+const NEAR: usize = 1 << 16;
+
 /// Text as it is analyzed, each of its characters with the place it comes from.
 struct Lettered {
     text: String,
@@ -173,7 +176,10 @@ impl Lettered {
 
     /// The place in the original of a token that a function cut, if it stands there behind `done`.
     fn find(&self, token: &str, done: &mut usize) -> (usize, usize) {
-        match self.text.get(*done..).and_then(|rest| rest.find(token)) {
+        // Not farther: a function may give tokens that do not stand there, and each would cost the whole text.
+        let near = (*done + NEAR..).find(|&end| end >= self.text.len() || self.text.is_char_boundary(end));
+        let rest = self.text.get(*done..near.map_or(*done, |end| end.min(self.text.len())));
+        match rest.and_then(|rest| rest.find(token)) {
             Some(at) => {
                 let start = *done + at;
                 *done = start + token.len();

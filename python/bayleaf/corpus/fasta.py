@@ -100,6 +100,8 @@ class FastaReader(SequenceReader):
     def batches(self) -> Iterator[Batch]:
         """Stream the sequences."""
         for block in blocks(self.stream, self.settings, last_sequence):
+            if block.first_line == 1 and block.buffer.isspace():
+                continue  # empty lines before the first header
             starts, ends = _records(block)
             newlines = np.append(block.newlines, len(block.buffer))
             headers = np.minimum(newlines[np.searchsorted(newlines, starts)], ends)
