@@ -52,6 +52,12 @@ def teaching() -> Figure:
                 ax.plot(labels, reached, color=color, label=name if number == 0 else None)
         ax.axhline(SHARE * row["accuracy"], color="gray", linestyle=":")
         ax.set_xscale("log")
+        most = max(points[-1][0] for curves in row["curves"].values() for points in curves)
+        ticks = [
+            labels for labels in ((20, 30, 40) if most < 100 else (20, 100, 500, 2000)) if labels <= most
+        ]
+        ax.set_xticks(ticks, [str(labels) for labels in ticks])
+        ax.set_xticks([], minor=True)
         ax.set_title(row["corpus"])
         ax.set_xlabel("labels")
         plain(ax, "left", "bottom")
