@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bayleaf import Model, mail_columns, preset
+from bayleaf.service.spam_report import Verdict
 from service_process import Running, running
 from service_store import MAIL
 
@@ -74,6 +75,11 @@ def test_spamc_checks_reports_and_filters(service: Running, unix: bool) -> None:
     assert spamc(service, "-r", "-E", unix=unix)[0] == 1
     assert spamc(service, "-r", "-E", mail=HAM, unix=unix)[0] == 0
     assert spamc(service, "-K", unix=unix) == (0, b"SPAMD/1.5 0\n")
+
+
+def test_terms_that_look_alike_in_capitals_are_one_symbol() -> None:
+    reasons = [("fre [chars]", 1, 0.5), ("\u2423fre [chars]", 1, 0.4), ("free", 2, 0.3)]
+    assert Verdict(3.0, 2.2, 0.99, reasons).symbols() == ["BAYLEAF_99", "TERM_FRE_CHARS", "TERM_FREE"]
 
 
 @needs_spamc

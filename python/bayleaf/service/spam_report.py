@@ -44,7 +44,7 @@ class Verdict:
         percent = 100 * self.probability
         step = max(step for step in STEPS if step <= percent or step == 0)
         terms = (_ODD.sub("_", term.upper()).strip("_")[:40] for term, _, _ in self.reasons[:SYMBOLS])
-        return [f"BAYLEAF_{step:02d}", *(f"TERM_{term}" for term in terms if term)]
+        return [f"BAYLEAF_{step:02d}", *dict.fromkeys(f"TERM_{term}" for term in terms if term)]
 
     def report(self) -> str:
         """The table that front ends parse."""
