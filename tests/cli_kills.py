@@ -23,25 +23,36 @@ WAYS = (("--label", "ham", "-"), ("--label", "ham", "--threads", "1", "-"))
 """The second has an option that only the ordinary command knows."""
 
 
-def killed(path: Path, rng: random.Random, longest: list[float]) -> int | None:
-    """The exit code of a command, None if it was killed before its end."""
-    way = rng.randrange(2)
+def started(path: Path, way: int, number: int) -> subprocess.Popen[bytes]:
+    """A command that learns one line."""
     call = [*COMMAND, "update", str(path), "-q", *WAYS[way]]
-    process = subprocess.Popen(
-        call, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT
-    )
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env=ENVIRONMENT)
     assert process.stdin
-    process.stdin.write(f"see you at noon {rng.randrange(1000)}\n".encode())
+    process.stdin.write(f"see you at noon {number}\n".encode())
     process.stdin.close()
-    started = time.perf_counter()
+    return process
+
+
+def killed(path: Path, rng: random.Random, way: int, patience: list[float]) -> int | None:
+    """The exit code of a command, None if it was killed before its end; about half are."""
+    process = started(path, way, rng.randrange(1000))
     try:
-        code = process.wait(rng.random() * longest[way])
-        longest[way] = 0.9 * longest[way] + 0.1 * 1.3 * (time.perf_counter() - started)
-        return code
+        code = process.wait(rng.random() * patience[way])
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+        patience[way] *= 1.04  # the machine may be busier than when it was measured
         return None
+    patience[way] *= 0.96
+    return code
+
+
+def measured(path: Path, way: int) -> float:
+    """Twice the seconds that a command takes if nobody kills it."""
+    begun = time.perf_counter()
+    assert started(path, way, 0).wait() == 0
+    return 2 * (time.perf_counter() - begun)
 
 
 def run(folder: Path, kills: int, seed: int) -> str:
@@ -49,16 +60,18 @@ def run(folder: Path, kills: int, seed: int) -> str:
     path, rng = folder / "model", random.Random(seed)
     texts = [text for _, text in messages()]
     Model([words(2)]).learn(texts, [label for label, _ in messages()]).save(path)
-    count, died, acknowledged, behind, longest = n_documents(path), 0, 0, 0, [0.2, 1.0]
-    first = count
+    first = n_documents(path)
+    patience = [measured(path, way) for way in range(len(WAYS))]
+    count, died, acknowledged, behind = n_documents(path), 0, len(WAYS), 0
+    assert count == first + acknowledged
     while died < kills:
-        before = path.read_bytes()
-        code = killed(path, rng, longest)
+        before, way = path.read_bytes(), rng.randrange(len(WAYS))
+        code = killed(path, rng, way, patience)
         found = n_documents(path)  # reads and verifies all of it
         assert found in ((count + 1,) if code == 0 else (count, count + 1)), (code, count, found)
         died += code is None
         acknowledged += code == 0
-        behind += path.read_bytes().startswith(before) and len(before) < path.stat().st_size
+        behind += found > count and path.read_bytes().startswith(before)
         count = found
     done("update", path, "-q", "--label", "ham", "--threads", "1", "-", stdin="see you at noon\n")
     assert n_documents(path) == count + 1
