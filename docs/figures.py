@@ -27,6 +27,7 @@ import growth
 import lessons_page
 import results
 from bayleaf import GaussianNB, Model, paper, plots, words
+from bayleaf.plots.style import MIDTONE
 
 FOLDER = Path(__file__).parent / "figures"
 SETTINGS: dict[Any, Any] = {"svg.hashsalt": "bayleaf", "svg.fonttype": "none", "path.simplify": True}
@@ -34,6 +35,9 @@ SVG = {"Creator": None, "Date": None, "Format": None, "Type": None}
 # Models of counts alone: their figures change with the plots, and not whenever the tuning gets better.
 LEARNED = 800
 QUESTION = "Claim your free prize now, see you at noon"
+# Gray that can be read on white cannot be read on black: who has chosen dark pages gets a lighter one.
+LIGHTER = f"[style*='fill: {MIDTONE}']{{fill:#9e9e9e!important}}"
+DARK = f"<style>@media(prefers-color-scheme:dark){{{LIGHTER}}}</style>"
 # Another minor version may draw the same thing in other words; the group `docs` installs this one.
 MATPLOTLIB = "3.11."
 
@@ -108,11 +112,12 @@ def draw(name: str, folder: Path) -> Path:
     """Draw one figure into a folder."""
     file = folder / f"{name}.svg"
     with plots.neutral(), mpl.rc_context(SETTINGS):
-        drawn = FIGURES[name]()
-        figure = getattr(drawn, "figure", drawn)
+        made = FIGURES[name]()
+        figure = getattr(made, "figure", made)
         figure.savefig(file, metadata=SVG)
         plt.close(figure)
-    file.write_text(rounded(file.read_text("utf-8")), "utf-8")
+    drawn = rounded(file.read_text("utf-8"))
+    file.write_text(drawn.replace(" <defs>", f" {DARK}\n <defs>", 1), "utf-8")
     return file
 
 

@@ -63,6 +63,8 @@ def lazy() -> Figure:
         row[0].set_ylabel(CORPORA[corpus])
     for ax, name in zip(axes[0], QUANTITIES, strict=True):
         ax.set_title(name, fontsize="medium")
+    for ax in axes[-1]:
+        ax.set_xlabel("documents learned")
     return figure
 
 

@@ -64,7 +64,7 @@ def speed() -> Axes:
         color = COLORS[0] if low >= 1 else COLORS[1]
         ax.barh(row, low - 1, 0.5, 1, color=color)
         ax.barh(row, high - low, 0.5, low, color=color, alpha=0.5)
-        times = f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
+        times = _times(low) if low == high else f"{_times(low)} to {_times(high)}"
         ax.annotate(f"{times} ×", (max(high, 1), row), (5, 0), textcoords="offset points", va="center",
                     fontsize="small")  # fmt: skip
     ax.axvline(1, color=MIDTONE, linewidth=1)
@@ -78,6 +78,11 @@ def speed() -> Axes:
     ax.set_xlabel("times as fast, or as small, as the peer")
     plain(ax, "bottom")
     return ax
+
+
+def _times(ratio: float) -> str:
+    """A ratio with two digits, or all of a larger number."""
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
 def _short(name: str) -> str:

@@ -27,7 +27,8 @@ FOLDER = Path(__file__).parent / "figures"
 COLUMNS = 76
 CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrome")
 QUESTION = "Claim your free prize now, see you at noon"
-EXPLAIN = f'bayleaf explain spam.bayleaf "{QUESTION}"'
+TRAIN = "bayleaf train messages.tsv -o spam.model --quiet"
+EXPLAIN = f'bayleaf explain spam.model "{QUESTION}"'
 COLORS = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
 # rich's own frame names a web font; this one takes whatever the reader has.
 FRAME = """\
@@ -64,9 +65,11 @@ def run(command: str, folder: Path, colors: dict[str, str] = COLORS) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """A model of two thirds of the bundled messages, of counts alone, and the rest in a file."""
+    """The model of the README; one of two thirds of the bundled messages, and the rest in a file."""
     with as_file(files("bayleaf").joinpath("data/messages.tsv")) as corpus:
         lines = corpus.read_text("utf-8").splitlines(keepends=True)
+    (folder / "messages.tsv").write_text("".join(lines), "utf-8")
+    run(TRAIN, folder)
     (folder / "test.tsv").write_text("".join(lines[::3]), "utf-8")
     (folder / "train.tsv").write_text("".join(line for at, line in enumerate(lines) if at % 3), "utf-8")
     run("bayleaf train train.tsv -o spam.bayleaf --quiet --plain", folder)

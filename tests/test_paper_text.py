@@ -151,6 +151,21 @@ def test_on_a_tie_the_paper_says_spam_and_bayleaf_ham_which_comes_first() -> Non
     assert model.predict(["hi"]).tolist() == ["ham"]
 
 
+def test_on_a_tie_neither_side_is_greater_so_that_one_of_two_rules_decides_nothing() -> None:
+    model = Model([words()]).learn(["hi", "hi"], ["spam", "ham"])
+    ham, spam = model.log_joint(["hi"])[0].tolist()
+    assert not spam > ham
+    assert not ham > spam
+    assert spam >= ham
+
+
+def test_the_multinomial_estimate_is_the_maximum_likelihood_only_without_alpha() -> None:
+    corpus = paper.Corpus()
+    frequency = Fraction(3, 6)
+    assert corpus.multinomial("win", "spam", Fraction(0)).value == frequency
+    assert corpus.multinomial("win", "spam", Fraction(1)).value != frequency
+
+
 @pytest.mark.parametrize("event", ["bernoulli", "multinomial"])
 def test_likelihood_times_prior_decides_as_the_posterior_does(event: str) -> None:
     corpus = paper.Corpus()

@@ -7,11 +7,11 @@ from html import escape
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1d2326;--soft:#5d676c;--rule:#d9dee0;--paper:#fff;--card:#f5f7f7;
---good:#1b7837;--bad:#b2182b;--other:#8a9499;--l0:#1b7837;--l1:#9a4fa8;--l2:#2f74b5;--l3:#b5543b;
---l4:#8c510a;--l5:#01665e;--l6:#c51b7d;--l7:#5d676c}
+--good:#1a6ea5;--bad:#b34700;--other:#667075;--l0:#1a6ea5;--l1:#b34700;--l2:#00785a;--l3:#a3447c;
+--l4:#8a6100;--l5:#4a5fc1;--l6:#7a5230;--l7:#5d676c}
 @media(prefers-color-scheme:dark){:root{--ink:#e4e9eb;--soft:#9aa5aa;--rule:#353d41;--paper:#15191b;
---card:#1e2427;--good:#5fc27e;--bad:#ef8a80;--other:#7d888d;--l0:#5fc27e;--l1:#cf94da;--l2:#7db4e6;
---l3:#e29a84;--l4:#d9a860;--l5:#5fc4b8;--l6:#ee8cc4;--l7:#9aa5aa}}
+--card:#1e2427;--good:#6fb3e0;--bad:#f0954a;--other:#8f9aa0;--l0:#6fb3e0;--l1:#f0954a;--l2:#4cc9a4;
+--l3:#e39ac3;--l4:#e6b84d;--l5:#a3b1f5;--l6:#cfa07a;--l7:#9aa5aa}}
 *{box-sizing:border-box}
 body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem;color:var(--ink);
 background:var(--paper);overflow-wrap:anywhere}

@@ -30,9 +30,9 @@ def explain_command(
 ) -> None:
     """Show what each term of a text adds to its score.
 
-    TEXT is one document; without it, or as '-', all of standard input is. Terms in green speak for the class,
-    terms in red against it, and everything listed sums to the score. For a model that looks at the columns of
-    a table, TEXT is a row of it as JSON.
+    TEXT is one document; without it, or as '-', all of standard input is. Terms in blue speak for the class,
+    terms in orange against it, and everything listed sums to the score. For a model that looks at the columns
+    of a table, TEXT is a row of it as JSON.
 
     \b
     Examples:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from bayleaf.model import Model
     from bayleaf.types import Label
 
+RIGHT, WRONG = "rgb(31,131,196)", "rgb(213,94,0)"
+"""Blue and orange, which color-blind readers tell apart: for and against, right and wrong."""
 WIDEST_MATRIX = 24
 MOST_CLASSES = 40
 MATRIX_HEAD = "true \\ answer"
@@ -68,7 +70,7 @@ def scores(card: Scorecard, names: Sequence[Label]) -> list[RenderableType]:
     from rich.text import Text
 
     head = Text.assemble(
-        ("accuracy ", "dim"), (f"{card.accuracy:.4f}", "bold green"),
+        ("accuracy ", "dim"), (f"{card.accuracy:.4f}", f"bold {RIGHT}"),
         ("   macro F1 ", "dim"), f"{card.macro_f1:.4f}", ("   MCC ", "dim"), f"{card.mcc:.4f}",
         ("   log loss ", "dim"), f"{card.log_loss:.4f}", ("   ECE ", "dim"), f"{card.ece:.4f}",
         ("   documents ", "dim"), f"{card.n:,}",
@@ -135,7 +137,7 @@ def _shades(card: Scorecard, names: Sequence[Label]) -> Text:
         total = max(sum(counts), 1)
         shown.append(f"{letters[number]}  {visible(str(name))[:longest]:<{longest}} ", "")
         for at, count in enumerate(counts):
-            shown.append(_shade(count / total), "green" if number == at else "red")
+            shown.append(_shade(count / total), RIGHT if number == at else WRONG)
         shown.append("\n")
     return shown
 

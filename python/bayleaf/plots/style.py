@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 COLORS = ("#1f83c4", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 # Contrast 4.2 and 4.4.
-MIDTONE = "#7b7b7b"
+MIDTONE = "#757575"
 
 NEUTRAL = {
     "axes.edgecolor": MIDTONE,
