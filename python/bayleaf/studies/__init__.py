@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from bayleaf.checks import check_choice as _check_choice
 from bayleaf.checks import check_priors as _check_priors
 from bayleaf.checks import check_threads as _check_threads
-from bayleaf.columns import as_documents
+from bayleaf.columns import as_documents, as_list
 from bayleaf.labels import Labels
 from bayleaf.studies.counting import split
 from bayleaf.studies.curves import curve as _curve
 from bayleaf.studies.grid import Combination, Looking, grid
 from bayleaf.studies.judging import MEASURES, Result
 from bayleaf.studies.result import Study, ranked
+from bayleaf.studies.rivals import rivals_of, run_rival
 from bayleaf.studies.running import Progress, Task, run
 from bayleaf.types import Label, Priors
 
@@ -41,6 +42,8 @@ def study(
     positive: Label | None = None,
     by: str = "accuracy",
     curve: bool = False,
+    rivals: Any = None,
+    groups: Any = None,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -60,19 +63,24 @@ def study(
     | `positive` | label | of two classes the one called spam, or the rarer one |
     | `by` | "accuracy", "mcc", "macro_f1", "log_loss" | "accuracy" |
     | `curve` | True, False | also measure growing vocabularies |
+    | `rivals` | mapping or list of estimators with scikit-learn's methods, "default" for `NaiveBayes()` | none |
+    | `groups` | a name for each text; those of one name are in one fold | each text by itself |
     | `progress` | function(done, all) | none |
 
     The texts are counted once for each way to look at them. Each fold is then taken out of the counts, and all
     that is made of the counts is made without another look: the scores are those of models that were learned
-    without the fold.
+    without the fold. Rivals are fitted and asked fold by fold. `best.estimator()` makes the best one anew.
     """  # noqa: E501
     started = time.perf_counter()
     combinations = grid(events, weightings, ngrams, stop_words, normalizers, alphas)
     _check_choice("by", by, MEASURES)
-    task = _task(_texts(X), y, folds, seed, priors, positive)
+    beside = rivals_of(rivals)
+    task = _task(_texts(X), y, folds, seed, priors, positive, groups)
     _warn_of_small_classes(task)
     used = _check_threads(threads)
-    results = ranked(run(task, combinations, used, progress), by)
+    found = run(task, combinations, used, progress)
+    found += [run_rival(task, len(found) + number, rival) for number, rival in enumerate(beside)]
+    results = ranked(found, by)
     took = time.perf_counter() - started
     first = combinations[0]
     points = _curve(task, Looking(first.ngrams), first.alpha, used) if curve else []
@@ -90,7 +98,9 @@ def _texts(X: Any) -> list[Any]:
     return found
 
 
-def _task(texts: list[Any], y: Any, folds: int, seed: int, priors: Priors, positive: Label | None) -> Task:
+def _task(
+    texts: list[Any], y: Any, folds: int, seed: int, priors: Priors, positive: Label | None, groups: Any
+) -> Task:
     labels = Labels()
     numbers = labels.number(y)
     if len(numbers) != len(texts):
@@ -104,7 +114,10 @@ def _task(texts: list[Any], y: Any, folds: int, seed: int, priors: Priors, posit
     _check_priors(priors, classes)
     truth = place[numbers]
     chosen = _positive(positive, classes, truth)
-    return Task(split(texts, truth, folds, seed), classes, priors, chosen)
+    names = None if groups is None else as_list(groups, "groups")
+    if names is not None and len(names) != len(texts):
+        raise ValueError(f"X has {len(texts)} documents and there are {len(names)} groups; each needs one.")
+    return Task(split(texts, truth, folds, seed, names), classes, priors, chosen)
 
 
 def _warn_of_small_classes(task: Task) -> None:

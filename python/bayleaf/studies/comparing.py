@@ -85,7 +85,7 @@ def effects(results: Sequence[Result], by: str) -> list[Effect]:
 
     Bernoulli models have no weighting, and are compared with multinomial ones of plain counts (tf).
     """
-    found = {result.combination: result for result in results}
+    found = {result.combination: result for result in results if type(result.combination) is Combination}
     made = []
     for factor in FACTORS:
         first, *others = list(dict.fromkeys(getattr(each, factor) for each in found if _counts(factor, each)))

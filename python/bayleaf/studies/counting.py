@@ -66,14 +66,38 @@ class Split:
         return slice(int(self.ends[fold - 1]) if fold else 0, int(self.ends[fold]))
 
 
-def split(texts: list[Any], truth: Places, folds: int, seed: int) -> Split:
-    """Shuffle, then deal out the documents class by class like cards."""
+def split(texts: list[Any], truth: Places, folds: int, seed: int, groups: Any = None) -> Split:
+    """Shuffle, then deal out the documents class by class like cards; those of a group together."""
     shuffled = np.random.default_rng(seed).permutation(len(truth))
     dealt = shuffled[np.argsort(truth[shuffled], kind="stable")]
     fold = np.arange(len(truth)) % folds
+    if groups is not None:
+        dealt, fold = (
+            shuffled,
+            _folds_of_groups(truth[shuffled], [groups[i] for i in shuffled.tolist()], folds),
+        )
     order = dealt[np.argsort(fold, kind="stable")]
     ends = np.cumsum(np.bincount(fold, minlength=folds))
     return Split([texts[i] for i in order.tolist()], truth[order], ends, order)
+
+
+def _folds_of_groups(truth: Places, groups: list[Any], folds: int) -> Places:
+    """The fold of each document: the largest group first, each where its classes are rarest so far."""
+    number: dict[Any, int] = {}
+    group = np.array([number.setdefault(name, len(number)) for name in groups])
+    if len(number) < folds:
+        raise ValueError(f"`folds` is {folds}, more than there are groups ({len(number)}). Use fewer folds.")
+    held = np.zeros((len(number), int(truth.max()) + 1))
+    np.add.at(held, (group, truth), 1)
+    parts = held / np.maximum(held.sum(axis=0), 1)
+    filled, chosen = np.zeros((folds, parts.shape[1])), np.zeros(len(number), np.intp)
+    for each in np.argsort(-held.sum(axis=1), kind="stable").tolist():
+        empty = ~filled.any(axis=1)
+        crowd = np.where(empty, -1.0, filled @ parts[each])
+        chosen[each] = np.lexsort((filled.sum(axis=1), crowd))[0]
+        filled[chosen[each]] += parts[each]
+    found: Places = chosen[group]
+    return found
 
 
 class Counted:

@@ -94,6 +94,17 @@ class Combination:
             settings["stop_words"] = top(self.top)
         return self.looking.view().configured(**settings)
 
+    def estimator(self) -> Any:
+        """A `NaiveBayes` that does the same, not fitted; the textbook's, without earned weights."""
+        from bayleaf.naive_bayes import NaiveBayes
+
+        if self.weighting == "log":
+            raise ValueError(
+                'No view weighs terms by 1 + log tf, so "log" has no estimator. Take another of the `ties`, '
+                "or NaiveBayes(), which counts terms so and weighs them."
+            )
+        return NaiveBayes([self.view()], tuning=None)
+
 
 _stop_words, _lemmatizer = cache(listed), cache(lemmatizer)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from bayleaf.metrics import EPSILON
 from bayleaf.posterior import log_posterior
 from bayleaf.studies.counting import Split
 from bayleaf.studies.grid import Combination
-from bayleaf.types import Floats
+from bayleaf.types import Floats, Priors
 
 MEASURES = ("accuracy", "mcc", "macro_f1", "log_loss")
 TWO_CLASSES = ("blocked", "caught")
@@ -33,6 +34,12 @@ class Result:
     counting: float
     training: float
     predicting: float
+    priors: Priors = "empirical"
+
+    def estimator(self) -> Any:
+        """An estimator that does the same, not fitted: a `NaiveBayes`, or a copy of the rival."""
+        made = self.combination.estimator()
+        return made.set_params(priors=self.priors) if self.priors != "empirical" else made
 
     def mean(self, measure: str) -> float:
         """The mean over the folds."""

@@ -79,7 +79,7 @@ def run_group(task: Task, looking: Looking, group: dict[int, Combination]) -> li
         for i, each in enumerate(group.values()):
             seconds[:, i] += answer(fold, each, prior, joints[i][:, fold.documents])
     return [
-        Result(*each, *measures(task.split, joint, task.positive), counting, *took)
+        Result(*each, *measures(task.split, joint, task.positive), counting, took[0], took[1], task.priors)
         for each, joint, took in zip(group.items(), joints, seconds.T.tolist(), strict=True)
     ]
 

@@ -22,6 +22,8 @@ from bayleaf.view import Tally, View
 NONE = np.uint32(0xFFFFFFFF)
 OF_WHOLES = 0.5
 """The weight of a view without terms, before any document has said something."""
+OF_TABLES = Prior(held=1.0, even=1.0)
+"""Tables have few weights, which need little holding back (measured in docs/decisions.md)."""
 FARTHEST = 1e4
 """Log odds of one view beyond this say no more than that a class is impossible."""
 
@@ -186,12 +188,17 @@ class Evidence:
         each = [view.steps(left_out) + start for view, start in both]
         return np.concatenate([*each, np.arange(starts[-1], self.steps)]).astype(np.uint8)
 
+    @property
+    def prior(self) -> Prior:
+        """What is believed before any document has said something."""
+        return Prior() if self.texts else OF_TABLES
+
     def priors(self, counts: Floats) -> tuple[NDArray[Any], Floats]:
         """The kind of each step, and the weight it has before any document has said something."""
         scales = np.array([view.scale for view in self.texts for _ in range(view.groups)])
         kinds = len(scales) + np.arange(len(self.wholes))
         kind = np.concatenate([np.repeat(np.arange(len(scales)), STEPS), kinds])
-        steps = np.outer(scales, center(float(counts.sum()), Prior())).ravel()
+        steps = np.outer(scales, center(float(counts.sum()), self.prior)).ravel()
         return kind, np.concatenate([steps, np.full(len(self.wholes), OF_WHOLES)])
 
     def of_wholes(self, examples: Examples, leave_out: bool) -> Floats:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayleaf import _core
 from bayleaf.tuning.examples import NONE, Evidence, Examples, Features
 from bayleaf.tuning.lbfgs import minimize
-from bayleaf.tuning.shared_weights import LeftOut, Prior, fit_shared, unknown_classes
+from bayleaf.tuning.shared_weights import LeftOut, fit_shared, unknown_classes
 from bayleaf.types import Floats
 
 Progress = Callable[[str], None]
@@ -128,7 +128,7 @@ def _fit_shared(
         examples = examples.some(np.arange(0, len(examples), every))
         features = evidence.features(examples, threads, leave_out=True)
     left = LeftOut(evidence.step_scores(features), examples.y, counts, examples.weights)
-    return fit_shared(left, *evidence.priors(counts), prior=Prior())
+    return fit_shared(left, *evidence.priors(counts), prior=evidence.prior)
 
 
 def left_out_scores(evidence: Evidence, examples: Examples, threads: int) -> Floats:
