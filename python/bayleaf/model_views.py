@@ -234,7 +234,7 @@ def view_for(column: Any, name: str) -> View | list[View]:
         )
     raise TypeError(
         f"The column {name!r} of X holds {odd!r}, a {type(odd).__name__}, which has no view of its own. Give "
-        "`views`, a mapping from columns to views such as category() or normal(), or turn it into numbers."
+        "`views`, a mapping from columns to views such as category(), normal() or date_part(), or numbers."
     )
 
 

@@ -52,9 +52,11 @@ def model_of(model: Any) -> Model:
     """The model inside, with the current settings of the estimator applied."""
     if isinstance(model, Model):
         return model
-    inner = getattr(model, "model_", None)
-    if not isinstance(inner, Model):
-        raise TypeError(f"Only a Model or a fitted NaiveBayes can be exported, got {type(model).__name__}.")
+    if not isinstance(getattr(model, "model_", None), Model) or not hasattr(model, "_ready"):
+        raise TypeError(
+            f"Only a Model or a fitted NaiveBayes can be exported, got {type(model).__name__}; of a "
+            "MultiLabel, each of its `estimators_`."
+        )
     ready: Model = model._ready()
     return ready
 

@@ -99,7 +99,13 @@ def _texts(X: Any) -> list[Any]:
 
 
 def _task(
-    texts: list[Any], y: Any, folds: int, seed: int, priors: Priors, positive: Label | None, groups: Any
+    texts: list[Any],
+    y: Any,
+    folds: int,
+    seed: int,
+    priors: Priors,
+    positive: Label | None,
+    groups: Any = None,
 ) -> Task:
     labels = Labels()
     numbers = labels.number(y)
