@@ -212,7 +212,7 @@ MIXED: dict[str, tuple[str, Callable[[list[str]], pd.DataFrame], list[str], list
     "webkb + length": ("webkb", pages, ["text"], [], 1),
     "sms + length, digits, capitals": ("sms", short, ["text"], [], 1),
     "mail: subject, sender, body, length": ("mail", mails, ["subject", "body"], ["from_domain"], 1),
-    "20ng: subject, organization, lines, body": ("20ng", news, ["subject", "organization", "body"], [], 3),
+    "20ng: subject, organization, lines, body": ("20ng", news, ["subject", "organization", "body"], [], 6),
 }
 """The corpus, how it becomes a table, its columns of text and of categories, and which rows: every n-th."""
 
