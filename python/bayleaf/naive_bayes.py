@@ -26,7 +26,7 @@ from bayleaf.model import Model
 from bayleaf.model_views import as_given, named_views, paired, views_for
 from bayleaf.next_labels import AT_RANDOM, Question
 from bayleaf.posterior import decide, probabilities, unless_unsure
-from bayleaf.row_weights import ClassSizes, Rows, check_class_weight, prior_of
+from bayleaf.row_weights import ClassSizes, Labeled, Rows, check_class_weight, prior_of
 from bayleaf.streams import OneByOne
 from bayleaf.text.views import View
 from bayleaf.tuning import FEW, Tuning, check_tuning, default_views, worth_tuning
@@ -124,8 +124,12 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
 
         `sample_weight` says how much each row counts when the evidence is weighed, and in the prior; what is
         counted is each row once, or not at all if its weight is 0. Rows of the same name in `groups` are left
-        out together.
+        out together. Texts whose label is None (or -1 among whole numbers, as in scikit-learn) have none:
+        they are not counted, and help to weigh the evidence if that predicts labeled ones better
+        (`model_.judgment.unlabeled`).
         """
+        labeled = Labeled.of(X, y, sample_weight, groups)
+        X, y, sample_weight, groups = labeled.X, labeled.y, labeled.sample_weight, labeled.groups
         self._start(X, y, _ALL, sample_weight)
         return self._judged(self._rows(X, y, sample_weight, groups))
 
@@ -136,20 +140,21 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
             if self.model_.n_documents >= FEW:
                 _warn_of_counts(self.model_)
             return self
-        return self._weigh(rows)
+        return self._weigh(rows, labeled.unlabeled)
 
     def retune(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Weigh the evidence anew, on rows that were learned: all of them at best."""
         self._ready(warn=False)
         return self._weigh(self._rows(X, y, sample_weight, groups))
 
-    def _weigh(self, rows: Rows) -> Self:
+    def _weigh(self, rows: Rows, unlabeled: list[Any] | None = None) -> Self:
         if self.tuning is None:
             return self
         model = self.model_
         tell = (lambda step: print(f"bayleaf: {step}", file=sys.stderr)) if self.verbose else None
+        weights = rows.weighed(self.class_weight)
         model.tune(
-            rows.X, rows.y, self.tuning, tell, weights=rows.weighed(self.class_weight), groups=rows.groups
+            rows.X, rows.y, self.tuning, tell, weights=weights, groups=rows.groups, unlabeled=unlabeled
         )
         self._weighed_with_ = self._judgeable()
         model.configure(priors=self._settings(model.alpha)["priors"])

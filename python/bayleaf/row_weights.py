@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.columns import as_list, rows_of
+from bayleaf.columns import as_list, is_missing, is_text, rows_of
 from bayleaf.types import Floats, Label
 
 
@@ -161,3 +162,48 @@ class Rows:
         by_class = class_weights(class_weight, Counter(self.labels))
         own = np.array([by_class[label] for label in self.labels])
         return own if self.weights is None else own * self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class Labeled:
+    """The rows that have a label, and the texts that have none; None if all have one."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    groups: Any
+    unlabeled: list[Any] | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, groups: Any) -> Labeled:
+        """Texts parted by whether they have a label; rows of a table must have one."""
+        without = _without_label(y) if y is not None and is_text(X) else np.zeros(0, bool)
+        if not without.any():
+            return cls(X, y, sample_weight, groups)
+        if without.all():
+            raise ValueError("No text has a label: y is None or -1 throughout. Label at least one.")
+        texts, labels = as_list(X, "X"), as_list(y, "y")
+        if len(texts) != len(labels):
+            raise ValueError(f"X has {len(texts)} texts and y has {len(labels)} labels; give None for none.")
+        known, rest = np.flatnonzero(~without), np.flatnonzero(without).tolist()
+        weights = None if sample_weight is None else rows_of(as_list(sample_weight, "sample_weight"), known)
+        names = None if groups is None else rows_of(as_list(groups, "groups"), known)
+        some = [texts[row] for row in rest if not is_missing(texts[row])]
+        return cls(rows_of(texts, known), rows_of(labels, known), weights, names, some)
+
+
+def _without_label(y: Any) -> NDArray[np.bool_]:
+    """Where y is None or NaN; where it is -1, as in scikit-learn, if two other classes are from 0 on."""
+    labels = as_list(y, "y")
+    without = np.array([is_missing(label) for label in labels], bool)
+    kinds = {type(label) for label, none in zip(labels, without, strict=True) if not none}
+    numbers = {label for label in labels if not is_missing(label)} if kinds == {int} else set()
+    if -1 not in numbers or len(numbers) < 3 or min(numbers) < -1:
+        return without
+    if numbers == {-1, 0, 1}:
+        warnings.warn(
+            f"{labels.count(-1)} texts with the label -1 are taken as texts without a label, as in "
+            "scikit-learn. If -1 is a class, name the classes by strings; if not, write None.",
+            stacklevel=4,
+        )
+    return np.array([none or label == -1 for none, label in zip(without, labels, strict=True)], bool)

@@ -137,7 +137,17 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
 
 def named(model: Model) -> str:
     """How the evidence is weighed, in words; nothing for the textbook."""
-    return tuned(model.judgment.level if model.judgment else None, model.stale)
+    return tuned(model.judgment.level if model.judgment else None, model.stale) + _unlabeled(model)
+
+
+def _unlabeled(model: Model) -> str:
+    """What was decided about texts without a label."""
+    found = None if model.judgment is None else model.judgment.unlabeled
+    if found is None:
+        return ""
+    verdict = "help" if found.helps else "do not help and are left out"
+    losses = f"log loss of held-out documents {found.loss:.3g} without, {found.loss_with:.3g} with"
+    return f", {found.documents:,} texts without a label {verdict} ({losses})"
 
 
 def facts(model: Model) -> dict[str, Any] | None:
@@ -146,7 +156,12 @@ def facts(model: Model) -> dict[str, Any] | None:
     if judged is None:
         return None
     penalty = judged.penalty if judged.penalty < float("inf") else None
-    return {"level": judged.level, "stale": model.stale, "penalty": penalty, "log_loss": judged.loss}
+    found = {"level": judged.level, "stale": model.stale, "penalty": penalty, "log_loss": judged.loss}
+    other = judged.unlabeled
+    if other is None:
+        return found
+    told = {"documents": other.documents, "helps": other.helps, "log_loss": other.loss}
+    return {**found, "unlabeled": {**told, "log_loss_with": other.loss_with}}
 
 
 def remind(model: Model, path: str) -> None:
