@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayleaf import Model, NaiveBayes, chars, load, words
+from bayleaf import Model, NaiveBayes, chars, export, load, words
 
 
 def word(number: int) -> str:
@@ -149,3 +149,10 @@ def test_a_model_is_tuned_with_texts_without_a_label_directly() -> None:
     assert model.judgment is not None
     assert model.judgment.unlabeled is not None
     assert model.judgment.unlabeled.helps
+
+
+def test_an_export_refuses_what_it_has_no_table_for_and_names_the_remedy() -> None:
+    model = helped()
+    with pytest.raises(ValueError, match=r"texts without a label as well.*retune"):
+        export.to_json(model)
+    export.to_json(model.retune(LABELED, LABELS))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Analyzer",
     "Asking",
+    "ByClass",
     "Features",
     "Journal",
     "NotLearned",
@@ -248,8 +249,31 @@ class Features:
     def loss(self, weights: NDArray[np.float64], bias: NDArray[np.float64]) -> float:
         """The mean log loss."""
 
+    def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Documents x classes: the scores with these weights, without the biases."""
+
     def group_scores(self, group: NDArray[np.uint8], groups: int) -> NDArray[np.float64]:
         """Documents x groups x classes: the scores if every term of the group had the weight 1."""
+
+@final
+class ByClass:
+    """Documents as rows of terms beside known scores: what a weight for each term and class is fitted on."""
+
+    def __new__(
+        cls,
+        ends: NDArray[np.uint64],
+        terms: NDArray[np.uint32],
+        values: NDArray[np.float32],
+        labels: NDArray[np.uint32],
+        weights: NDArray[np.float64],
+        known: NDArray[np.float64],
+        n_terms: int,
+    ) -> ByClass: ...
+    def slope(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The summed log loss, and its gradient; weights are terms x classes, flat."""
+
+    def loss(self, weights: NDArray[np.float64]) -> float:
+        """The summed log loss."""
 
 def leave_one_out(
     tally: Tally,

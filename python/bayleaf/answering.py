@@ -17,6 +17,7 @@ from bayleaf.text.scorers import LivingScorer
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.scorer import TunedScorer
+from bayleaf.tuning.unlabeled import Beside
 from bayleaf.tuning.weighed import WeighedScorer
 from bayleaf.tuning.weighing import is_plain
 from bayleaf.turns import Turn
@@ -77,6 +78,10 @@ class Compiled:
             _scorer(view, tally, order, settings, old, i) for (_, view), tally, old, i in each
         ]
         self._views = views
+        unlabeled = None if judged is None else judged.unlabeled
+        self.beside: tuple[int, Beside] | None = None
+        if unlabeled is not None and unlabeled.helps:
+            self.beside = unlabeled.view, Beside(unlabeled, self.classes)
         self.log_prior = self.temperature * log_prior_of(views, settings, order)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
 
@@ -100,6 +105,9 @@ class Compiled:
         scores = self.scorers[0].scores(columns[0], threads)
         for scorer, column in zip(self.scorers[1:], columns[1:], strict=True):
             scores += scorer.scores(column, threads)
+        if self.beside is not None:
+            view, beside = self.beside
+            scores += beside.scores(columns[view], threads)
         if self.temperature != 1:
             scores *= self.temperature
         scores += self.log_prior
@@ -111,7 +119,8 @@ class Compiled:
 
     def best(self, columns: list[Any], threads: int) -> NDArray[np.integer[Any]]:
         """The most probable class of each document; ties go to the first class."""
-        alone = self.scorers[0] if len(self.scorers) == 1 and self.temperature == 1 else None
+        plain = len(self.scorers) == 1 and self.temperature == 1 and self.beside is None
+        alone = self.scorers[0] if plain else None
         if isinstance(alone, LivingScorer) and not self.may_rule_out:
             return alone.best(columns[0], self.log_prior, threads)
         joint = self.log_joint(columns, threads)
@@ -160,6 +169,15 @@ class Compiled:
         starts = dict(
             zip(texts, np.cumsum([0, *(len(text) + 1 for text in texts.values())]).tolist(), strict=False)
         )
+        pieces = [
+            (name, kind, piece)
+            for name, kind, scorer, column in zip(self.names, self.kinds, self.scorers, columns, strict=True)
+            for piece in scorer.parts(column, name)
+        ]
+        if self.beside is not None:
+            view, beside = self.beside
+            name, kind = self.names[view], f"{self.kinds[view]} of texts without a label"
+            pieces += [(name, kind, piece) for piece in beside.parts(columns[view], name)]
         parts = [
             Part(
                 piece.term,
@@ -168,8 +186,7 @@ class Compiled:
                 kind,
                 self.temperature * piece.scores,
             )
-            for name, kind, scorer, column in zip(self.names, self.kinds, self.scorers, columns, strict=True)
-            for piece in scorer.parts(column, name)
+            for name, kind, piece in pieces
         ]
         return "\n".join(texts.values()), parts
 
@@ -220,14 +237,18 @@ def _scorer(
     view: View, tally: Tally, order: Classes, settings: Settings, old: Scorer | None, i: int
 ) -> Scorer:
     """The textbook's weights, or those that were earned; of text, the old ones if they have followed."""
-    if isinstance(old, LivingScorer) and old.follows:
-        return old.ordered(order)
     judged = settings.judgment
-    if judged is None or not judged.views:
+    own = None if judged is None or not judged.views else judged.views[i]
+    numbers = list[int]()
+    if judged is not None and own is not None and own.by_class is not None:
+        number = dict(zip(settings.classes, order.tolist(), strict=True))
+        numbers = [number.get(label, -1) for label in judged.documents]
+    if isinstance(old, LivingScorer) and old.follows and getattr(old, "numbers", numbers) == numbers:
+        return old.ordered(order)
+    if own is None:
         return view.compile(tally, order, settings.alpha, settings.unseen)
-    own = judged.views[i]
     if isinstance(view, TextView) and isinstance(tally, TextTally) and is_plain(view):
-        return TunedScorer(tally, order, view, own)
+        return TunedScorer(tally, order, view, own, numbers)
     inner = old.scorer if isinstance(old, WeighedScorer) else None
     if isinstance(inner, LivingScorer) and inner.follows:
         return WeighedScorer(inner.ordered(order), own.groups[0])

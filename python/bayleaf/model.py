@@ -304,6 +304,7 @@ class Model(OneByOne):
         *,
         weights: Any = None,
         groups: Any = None,
+        unlabeled: Any = None,
     ) -> Self:
         """Weigh the evidence by what documents say that were learned, each left out of the counts in turn.
 
@@ -319,9 +320,11 @@ class Model(OneByOne):
         and y are documents that were learned, all of them at best. `weights` says how much each counts in
         the fit (only their ratios matter); documents with the same name in `groups`, and texts that the views
         see alike, are left out together. `progress` is called with a few words before each step.
+        `unlabeled` are documents without a label, used if that predicts held-out documents better
+        (`judgment.unlabeled`); they are not counted.
         """
         with self._turn.unchanged():
-            judgment = tuning.judged(self, X, y, level, progress, weights, groups)
+            judgment = tuning.judged(self, X, y, level, progress, weights, groups, unlabeled)
         with self._turn:
             self.judgment = judgment
         return self

@@ -14,7 +14,8 @@ from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.ready import answers_of
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView
-from bayleaf.tuning.judgment import Judgment, by_node, taken_weights
+from bayleaf.tuning.judgment import Judgment, by_node, taken_class_rows, taken_weights, with_nodes
+from bayleaf.tuning.unlabeled import Unlabeled
 from bayleaf.types import Arrays, Label
 
 if TYPE_CHECKING:
@@ -86,10 +87,16 @@ def restored(
             unseen=settings["unseen"],
             threads=threads,
         )
-        weights = [taken_weights(own) for own in arrays]
-        tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
         judged = settings.get("judgement")
-        judgment = None if judged is None else _judgment(judged, views, weights, arrays)
+        unlabeled = None
+        if judged is not None and judged.get("unlabeled") is not None:
+            unlabeled = Unlabeled.restored(judged["unlabeled"], views, arrays)
+        weights = [taken_weights(own) for own in arrays]
+        rows = [taken_class_rows(own, len(judged["documents"]) if judged else 0) for own in arrays]
+        tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
+        judgment = None
+        if judged is not None:
+            judgment = _judgment(judged, views, weights, rows, arrays, unlabeled)
         documents = np.array(settings["documents"], np.int64)
         counts = LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies)
         model.adopt(counts, judgment)
@@ -125,16 +132,23 @@ def unpacked(
 
 
 def _judgment(
-    settings: dict[str, Any], views: model_views.NamedViews, weights: list[Any], arrays: list[Arrays]
+    settings: dict[str, Any],
+    views: model_views.NamedViews,
+    weights: list[Any],
+    rows: list[Any],
+    arrays: list[Arrays],
+    unlabeled: Unlabeled | None,
 ) -> Judgment:
     """The judgment of a file; the arrays of the counts have been checked."""
-    each_view = zip(views, weights, strict=True)
-    if any(own is not None and not isinstance(view, TextView) for (_, view), own in each_view):
+    each_view = [(view, given) for (_, view), *given in zip(views, weights, rows, strict=True)]
+    if any(own is not None and not isinstance(view, TextView) for view, given in each_view for own in given):
         raise ValueError("a view of a table has weights of terms")
     placed = [
         own if own is None else by_node(own, each["terms"]) for own, each in zip(weights, arrays, strict=True)
     ]
-    return Judgment.from_dict(settings, placed)
+    both = zip(rows, arrays, strict=True)
+    by_class = [own and with_nodes(own, each["terms"]) for own, each in both]
+    return Judgment.from_dict(settings, placed, by_class, unlabeled)
 
 
 def _check(model: Model, settings: dict[str, Any], arrays: list[Arrays]) -> None:

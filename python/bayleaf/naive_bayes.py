@@ -131,16 +131,16 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         labeled = Labeled.of(X, y, sample_weight, groups)
         X, y, sample_weight, groups = labeled.X, labeled.y, labeled.sample_weight, labeled.groups
         self._start(X, y, _ALL, sample_weight)
-        return self._judged(self._rows(X, y, sample_weight, groups))
+        return self._judged(self._rows(X, y, sample_weight, groups), labeled.unlabeled)
 
-    def _judged(self, rows: Rows) -> Self:
+    def _judged(self, rows: Rows, unlabeled: list[Any] | None = None) -> Self:
         if self.alpha == "auto" and self.tuning in (None, "temperature"):
             self.views_ = as_given(self.model_.choose_alpha(rows.X, rows.y).views)
         if self.tuning == "auto" and not worth_tuning(self.model_):
             if self.model_.n_documents >= FEW:
                 _warn_of_counts(self.model_)
             return self
-        return self._weigh(rows, labeled.unlabeled)
+        return self._weigh(rows, unlabeled)
 
     def retune(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Weigh the evidence anew, on rows that were learned: all of them at best."""

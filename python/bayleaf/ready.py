@@ -29,6 +29,8 @@ def answers_of(
     if not documents or min(documents.values()) < 1:
         return None
     judged = settings.judgment
+    if judged is not None and (judged.unlabeled or any(view.by_class for view in judged.views)):
+        return None
     own = judged.views if judged is not None and judged.views else [None] * len(views)
     found = [
         _view(view, each, earned, settings)

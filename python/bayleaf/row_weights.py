@@ -198,7 +198,8 @@ def _without_label(y: Any) -> NDArray[np.bool_]:
     without = np.array([is_missing(label) for label in labels], bool)
     kinds = {type(label) for label, none in zip(labels, without, strict=True) if not none}
     numbers = {label for label in labels if not is_missing(label)} if kinds == {int} else set()
-    if -1 not in numbers or len(numbers) < 3 or min(numbers) < -1:
+    # Labels that number the classes are fewer than the rows; others, such as codes, keep their -1.
+    if -1 not in numbers or len(numbers) < 3 or min(numbers) < -1 or max(numbers) >= len(labels):
         return without
     if numbers == {-1, 0, 1}:
         warnings.warn(

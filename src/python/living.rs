@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -13,7 +14,7 @@ use super::tally::PyTally;
 use crate::context::Context;
 use crate::errors::TallyError;
 use crate::score::living::{Living, Weights};
-use crate::score::settings::Settings;
+use crate::score::settings::{ByClass, Settings};
 
 /// A term's name, the place of its row (-1: unknown, -2: not used), start and end.
 type Located = (String, i64, usize, usize);
@@ -150,5 +151,21 @@ fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
         weights: weights.map(|array| array.to_vec()).transpose()?.unwrap_or_default(),
         groups: item("groups")?.extract()?,
         shortest: item("shortest")?.extract()?,
+        by_class: by_class_of(&item("by_class")?)?,
     })
+}
+
+/// Nodes, and a row of weights for each, one for each class by its number.
+fn by_class_of(given: &Bound<'_, PyAny>) -> PyResult<ByClass> {
+    type Arrays<'py> = (PyReadonlyArray1<'py, u32>, PyReadonlyArray2<'py, f32>);
+    let Some((nodes, weights)) = given.extract::<Option<Arrays<'_>>>()? else {
+        return Ok(ByClass::default());
+    };
+    let (rows, width) = weights.as_array().dim();
+    let nodes = nodes.as_slice()?;
+    if rows != nodes.len() {
+        let message = format!("There are {} terms and {rows} rows of weights.", nodes.len());
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(ByClass::new(width, nodes, weights.as_slice()?.to_vec()))
 }

@@ -201,6 +201,7 @@ fn view_of(view: &Bound<'_, PyDict>, journal: &Journal, i: usize) -> PyResult<(P
         weights: Vec::new(),
         groups: item("groups")?.extract()?,
         shortest: item("shortest")?.extract()?,
+        by_class: Default::default(),
     };
     let facts = ViewFacts {
         masses: item("masses")?.extract()?,

@@ -16,6 +16,7 @@ use crate::lexicon::Lexicon;
 use crate::lexicon::bag::NONE;
 use crate::memory::check_room;
 use crate::tally::bags::Rows;
+use crate::tune::by_class::ByClass;
 use crate::tune::features::{Beside, Features, TuneError};
 use crate::tune::leave_one_out::{Facts, LeaveOneOut};
 use crate::tune::together::Counted;
@@ -238,6 +239,18 @@ impl PyFeatures {
         Ok(py.detach(|| self.features.loss(weights, bias, self.threads)))
     }
 
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let weights = weights.as_slice()?;
+        fits(weights.len() == self.features.weights())?;
+        let shape = [self.features.documents(), self.features.classes()];
+        let scores = py.detach(|| self.features.all_scores(weights, self.threads));
+        scores.into_pyarray(py).reshape(shape)
+    }
+
     fn group_scores<'py>(
         &self,
         py: Python<'py>,
@@ -250,6 +263,58 @@ impl PyFeatures {
         let shape = [self.features.documents(), groups, self.features.classes()];
         let scores = py.detach(|| self.features.group_scores(group, groups, self.threads));
         scores.into_pyarray(py).reshape(shape)
+    }
+}
+
+#[pyclass(frozen, module = "bayleaf._core", name = "ByClass")]
+pub struct PyByClass {
+    documents: ByClass,
+    terms: usize,
+}
+
+#[pymethods]
+impl PyByClass {
+    #[new]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
+    fn new(
+        ends: PyReadonlyArray1<'_, u64>,
+        terms: PyReadonlyArray1<'_, u32>,
+        values: PyReadonlyArray1<'_, f32>,
+        labels: PyReadonlyArray1<'_, u32>,
+        weights: PyReadonlyArray1<'_, f64>,
+        known: PyReadonlyArray2<'_, f64>,
+        n_terms: usize,
+    ) -> PyResult<Self> {
+        let (rows, classes) = known.as_array().dim();
+        let documents = ByClass {
+            ends: ends.as_slice()?.iter().map(|&end| end as usize).collect::<Vec<_>>(),
+            terms: terms.to_vec()?,
+            values: values.to_vec()?,
+            labels: labels.to_vec()?,
+            weights: weights.to_vec()?,
+            known: known.as_slice()?.to_vec(),
+            classes,
+        };
+        fits(documents.is_whole(rows, n_terms))?;
+        Ok(Self { documents, terms: n_terms })
+    }
+
+    fn slope<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+        let weights = weights.as_slice()?;
+        fits(weights.len() == self.terms * self.documents.classes)?;
+        py.check_signals()?;
+        let (loss, slope) = py.detach(|| self.documents.slope(weights));
+        Ok((loss, slope.into_pyarray(py)))
+    }
+
+    fn loss(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
+        let weights = weights.as_slice()?;
+        fits(weights.len() == self.terms * self.documents.classes)?;
+        Ok(py.detach(|| self.documents.loss(weights)))
     }
 }
 

@@ -262,7 +262,9 @@ impl Rows {
         let base = self.numbers.base[class];
         if self.settings.event == Event::Earned {
             let (weight, sum) = self.earned(node);
-            return weight * (part.unwrap_or(0.0) - sum / self.order.len().max(1) as f64 + base);
+            let own = self.settings.by_class.row(node).and_then(|row| row.get(class)).copied();
+            let shared = weight * (part.unwrap_or(0.0) - sum / self.order.len().max(1) as f64 + base);
+            return shared + f64::from(own.unwrap_or(0.0));
         }
         let tf_idf = self.settings.is_tf_idf();
         let scale = if tf_idf { idf(self.numbers.log_documents, self.holders[node]) } else { 1.0 };

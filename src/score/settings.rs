@@ -1,5 +1,7 @@
 //! What is made of the counts: the event model, its smoothing, the terms that are used.
 
+use crate::lexicon::bag::NONE;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     Multinomial,
@@ -58,6 +60,31 @@ pub struct Settings {
     pub weights: Vec<f32>,
     pub groups: Vec<f64>,
     pub shortest: u8,
+    pub by_class: ByClass,
+}
+
+/// What a term adds for each class beside its row, whatever is counted: a row of `width` classes for some nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByClass {
+    pub width: usize,
+    /// The row of each node; `NONE`, and a node behind them, has none.
+    pub place: Vec<u32>,
+    pub weights: Vec<f32>,
+}
+
+impl ByClass {
+    pub fn new(width: usize, nodes: &[u32], weights: Vec<f32>) -> Self {
+        let mut place = vec![NONE; nodes.iter().max().map_or(0, |&last| last as usize + 1)];
+        nodes.iter().zip(0..).for_each(|(&node, row)| place[node as usize] = row);
+        Self { width, place, weights }
+    }
+
+    /// The row of a node, if it has one.
+    #[inline(always)]
+    pub fn row(&self, node: usize) -> Option<&[f32]> {
+        let row = *self.place.get(node)?;
+        (row != NONE).then(|| &self.weights[row as usize * self.width..][..self.width])
+    }
 }
 
 impl Settings {

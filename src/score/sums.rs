@@ -134,6 +134,9 @@ impl Sums {
                 }
                 _ => self.add_row(rows, index, row, x),
             }
+            if let Some(own) = rows.settings.by_class.row(node as usize) {
+                self.classes.iter_mut().zip(own).for_each(|(sum, &part)| *sum += value * f64::from(part));
+            }
         }
         self.offset = -sums / rows.order.len().max(1) as f64;
         self.scale = if squares > 0.0 { 1.0 / f64::sqrt(squares) } else { 0.0 };

@@ -210,7 +210,7 @@ fn flushed(residual: f64) -> f32 {
 }
 
 /// Turn scores into probabilities; the log loss of the label.
-fn softmax(scores: &mut [f64], label: usize) -> f64 {
+pub fn softmax(scores: &mut [f64], label: usize) -> f64 {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let of_label = scores[label] - highest;
     let mut total = 0.0;
@@ -296,6 +296,19 @@ impl Features {
         } else {
             row.iter_mut().zip(scores).for_each(|(cell, &score)| *cell = f64::from(score));
         }
+    }
+
+    /// Documents x classes: the scores with these weights.
+    pub fn all_scores(&self, weights: &[f64], threads: usize) -> Vec<f64> {
+        let parts = in_order(&self.blocks, threads, |block| {
+            let scores = self.scores(block, |term| weights[term as usize] as f32);
+            let mut rows = vec![0.0; block.documents.len() * self.classes];
+            for (row, scores) in rows.chunks_exact_mut(self.classes).zip(scores.chunks_exact(self.width)) {
+                self.write_scores(scores, row);
+            }
+            rows
+        });
+        parts.concat()
     }
 
     /// The mean log loss of these weights.

@@ -41,6 +41,11 @@ def frozen(model: Any) -> Frozen:
             "With alpha=0 a term can rule a class out, which no table of weights says. Set alpha above 0, "
             "such as configure(alpha=1e-10), and export again."
         )
+    if compiled.beside is not None:
+        raise ValueError(
+            "The model answers by texts without a label as well, which is not exported yet. Weigh it without "
+            "them, by retune(X, y) on the labeled ones, and export again."
+        )
     views = [
         _view(view, scorer, tally, inner, name, compiled.temperature)
         for (name, view), scorer, tally in zip(inner.views, compiled.scorers, inner.tallies, strict=True)

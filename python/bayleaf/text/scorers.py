@@ -54,7 +54,7 @@ class Asked:
         settings: dict[str, Any] = {
             "event": self.event, "tf": self.tf, "alpha": float(self.alpha), "smooth": self.unseen == "smooth",
             "least": least, "most": most, "dropped": dropped,
-            "weights": None, "groups": [], "shortest": 1,
+            "weights": None, "groups": [], "shortest": 1, "by_class": None,
         }  # fmt: skip
         return settings | others
 

@@ -51,7 +51,14 @@ def check_tuning(name: str, level: Any) -> None:
 
 
 def judged(
-    model: Model, X: Any, y: Any, level: Tuning | None, progress: Progress | None, weights: Any, groups: Any
+    model: Model,
+    X: Any,
+    y: Any,
+    level: Tuning | None,
+    progress: Progress | None,
+    weights: Any,
+    groups: Any,
+    unlabeled: Any = None,
 ) -> Judgment | None:
     """The judgment of the evidence by documents that the model has learned; None is the textbook."""
     check_tuning("level", level)
@@ -65,7 +72,8 @@ def judged(
         return _tempered(model, X, y, weights, groups)
     tell("documents read")
     weighing = Weighing(model, columns, labels, weights, groups)
-    return weighing.judgment({"views": False, "terms": True}.get(chosen), tell)
+    others = None if unlabeled is None else model_views.read(model.views, unlabeled)
+    return weighing.judgment({"views": False, "terms": True}.get(chosen), tell, others)
 
 
 def _check_documents(model: Model, labels: Classes, weights: Any, groups: Any) -> None:

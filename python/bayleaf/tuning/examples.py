@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,7 @@ class Whole:
     alpha: float
     unseen: Unseen
     threads: int
+    center: float = OF_WHOLES
 
     def counted(self, examples: Examples) -> Whole:
         """The view as if only these documents had been learned."""
@@ -164,12 +165,29 @@ class Whole:
             return left_out(self.view, self.tally, self.order, column, y, self.alpha, self.unseen)
 
 
+class Expert(Protocol):
+    """What says something of documents as a whole, and has one weight."""
+
+    @property
+    def center(self) -> float:
+        """Its weight before any document has said something."""
+
+    def counted(self, examples: Examples) -> Expert:
+        """The same as if only these documents had been learned."""
+
+    def scores(self, examples: Examples) -> Floats:
+        """What it says of documents that were not counted."""
+
+    def left_out(self, examples: Examples) -> Floats:
+        """What it says of documents under the counts without them and their groups."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """The documents as all views see them: those of plain text term by term, the others as a whole."""
 
     texts: Sequence[Looked]
-    wholes: Sequence[Whole] = ()
+    wholes: Sequence[Expert] = ()
 
     def counted(self, examples: Examples) -> Evidence:
         """The evidence as if only these documents had been learned."""
@@ -199,7 +217,7 @@ class Evidence:
         kinds = len(scales) + np.arange(len(self.wholes))
         kind = np.concatenate([np.repeat(np.arange(len(scales)), STEPS), kinds])
         steps = np.outer(scales, center(float(counts.sum()), self.prior)).ravel()
-        return kind, np.concatenate([steps, np.full(len(self.wholes), OF_WHOLES)])
+        return kind, np.concatenate([steps, [view.center for view in self.wholes]])
 
     def of_wholes(self, examples: Examples, leave_out: bool) -> Floats:
         """Documents x views x classes: what the views without terms say, the best class at 0."""

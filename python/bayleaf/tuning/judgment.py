@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.types import Floats, Label
+
+if TYPE_CHECKING:
+    from bayleaf.tuning.unlabeled import Unlabeled
 
 Level = Literal["temperature", "views", "terms"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -25,6 +28,33 @@ MIN_DOCUMENTS = 2
 """Terms of fewer documents are left out, unless there are few documents: they would be most of the terms."""
 
 
+CLASS_TERMS, CLASS_WEIGHTS = "class_terms", "class_weights"
+"""The names under which it keeps the terms that have a weight for each class, and these."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRows:
+    """What some terms add for each class, whatever is counted: their nodes, and a row for each."""
+
+    nodes: NDArray[np.uint32]
+    weights: Weights
+
+    def by_number(self, numbers: Sequence[int]) -> tuple[NDArray[np.uint32], Weights]:
+        """The rows with the class of each column at its number; -1: a class that is gone."""
+        found = np.zeros((len(self.nodes), max(numbers, default=-1) + 1), np.float32)
+        there = [column for column, number in enumerate(numbers) if number >= 0]
+        found[:, [numbers[column] for column in there]] = self.weights[:, there]
+        return self.nodes, found
+
+    def arrays(self, nodes: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """For a file: places among the terms with these nodes, and the rows of those that are there."""
+        place = np.full(int(max(nodes.max(initial=0), self.nodes.max(initial=0))) + 1, -1)
+        place[nodes] = np.arange(len(nodes))
+        places = place[self.nodes]
+        order = np.argsort(places, kind="stable")[int((places < 0).sum()) :]
+        return {CLASS_TERMS: places[order].astype(np.uint32), CLASS_WEIGHTS: self.weights[order].ravel()}
+
+
 @dataclass(frozen=True, eq=False)
 class ViewJudgment:
     """Of one view: its smoothing, a weight for each length of its n-grams, and maybe one for each term."""
@@ -35,6 +65,7 @@ class ViewJudgment:
     """One weight for each node of the tally; NaN where a term has none of its own, `DROPPED` if not used."""
     least: int = MIN_DOCUMENTS
     """Terms of fewer documents say nothing."""
+    by_class: ClassRows | None = None
 
     def to_list(self) -> list[Any]:
         """Everything but the weights of terms, ready for JSON."""
@@ -81,6 +112,9 @@ class Judgment:
     sizes: Mapping[Label, float] | None = None
     """How many documents each class had by their weights, if they had different ones."""
 
+    unlabeled: Unlabeled | None = None
+    """What texts without a label were found to say, if there were any."""
+
     drift: int = 0
     """The fingerprint of what had been learned and forgotten since, when it was saved; 0 of nothing."""
 
@@ -108,6 +142,10 @@ class Judgment:
                 known = own.nodes < len(view.weights)
                 weights[known] = view.weights[own.nodes[known]]
                 each[WEIGHTS] = weights
+            if view.by_class is not None:
+                each.update(view.by_class.arrays(own.nodes))
+        if self.unlabeled is not None:
+            arrays[self.unlabeled.view].update(self.unlabeled.arrays())
         return arrays
 
     def to_dict(self, drift: int = 0) -> dict[str, Any]:
@@ -121,11 +159,18 @@ class Judgment:
             "penalty": None if np.isinf(self.penalty) else self.penalty,
             "loss": None if np.isnan(self.loss) else self.loss,
             **({"drift": drift} if drift else {}),
+            **({} if self.unlabeled is None else {"unlabeled": self.unlabeled.to_dict()}),
             **({} if self.sizes is None else {"sizes": list(map(list, self.sizes.items()))}),
         }
 
     @classmethod
-    def from_dict(cls, settings: Mapping[str, Any], weights: Sequence[Weights | None]) -> Judgment:
+    def from_dict(
+        cls,
+        settings: Mapping[str, Any],
+        weights: Sequence[Weights | None],
+        by_class: Sequence[ClassRows | None],
+        unlabeled: Unlabeled | None = None,
+    ) -> Judgment:
         """The judgment with these settings and weights of each view's nodes; ValueError if it is none."""
         if settings["level"] not in LEVELS:
             raise ValueError(f"there is no level {settings['level']!r} of tuning")
@@ -133,8 +178,10 @@ class Judgment:
         if given and len(given) != len(weights):
             raise ValueError("there are not as many judgments as views")
         views = [
-            ViewJudgment(_within(alpha, 0, "alpha"), _groups(groups), own, *map(_whole, least))
-            for (alpha, groups, *least), own in zip(given, weights, strict=False)
+            ViewJudgment(
+                _within(alpha, 0, "alpha"), _groups(groups), own, _whole((least or [MIN_DOCUMENTS])[0]), rows
+            )
+            for (alpha, groups, *least), own, rows in zip(given, weights, by_class, strict=False)
         ]
         documents = {label: _whole(n) for label, n in settings["documents"]}
         bias = {label: _within(each, -LARGEST, "bias") for label, each in settings["bias"]}
@@ -150,6 +197,7 @@ class Judgment:
             float("inf") if penalty is None else _within(penalty, 0, "penalty"),
             float("nan") if loss is None else _within(loss, -LARGEST, "loss"),
             _sizes(settings.get("sizes")),
+            unlabeled,
             int(settings.get("drift", 0)),
         )
 
@@ -160,6 +208,27 @@ def taken_weights(arrays: dict[str, Any]) -> Weights | None:
     if weights is not None and (weights.dtype.kind != "f" or (np.abs(weights) > LARGEST).any()):
         raise ValueError("a weight of a term is no number, or out of range")
     return weights
+
+
+def taken_class_rows(arrays: dict[str, Any], classes: int) -> ClassRows | None:
+    """The rows of classes that a file has beside the counts of a view; in place of nodes, places of terms."""
+    places, weights = arrays.pop(CLASS_TERMS, None), arrays.pop(CLASS_WEIGHTS, None)
+    if places is None and weights is None:
+        return None
+    if places is None or weights is None or len(weights) != len(places) * classes:
+        raise ValueError("there are not as many weights of classes as terms times classes")
+    if weights.dtype.kind != "f" or not (np.abs(weights) <= LARGEST).all():
+        raise ValueError("a weight of a term and class is no number, or out of range")
+    if places.dtype.kind != "u" or (np.diff(places.astype(np.int64)) <= 0).any():
+        raise ValueError("the terms that have weights of classes are not in order")
+    return ClassRows(places, weights.reshape(len(places), classes).astype(np.float32))
+
+
+def with_nodes(rows: ClassRows, terms: NDArray[Any]) -> ClassRows:
+    """Rows of a file with the nodes of their terms."""
+    if len(rows.nodes) and rows.nodes[-1] >= len(terms):
+        raise ValueError("a weight of classes is of a term that is not there")
+    return ClassRows(terms[rows.nodes].astype(np.uint32), rows.weights)
 
 
 def by_node(weights: Weights | None, terms: NDArray[Any]) -> Weights | None:

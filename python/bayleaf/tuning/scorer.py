@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -64,14 +65,25 @@ def asked_of(view: TextView, judgment: ViewJudgment) -> tuple[Asked, dict[str, A
 class TunedScorer(LivingScorer):
     """The log likelihood of each term, centered over the classes, times the weight it has earned.
 
-    A term that occurs f times counts 1 + log f, and the squares of a document's terms sum to 1.
+    A term that occurs f times counts 1 + log f, and the squares of a document's terms sum to 1. `numbers` are
+    those of the classes of the judgment in the tally, for terms with a weight for each; -1: it is gone.
     """
 
-    def __init__(self, tally: TextTally, order: Classes, view: TextView, judgment: ViewJudgment) -> None:
+    def __init__(
+        self,
+        tally: TextTally,
+        order: Classes,
+        view: TextView,
+        judgment: ViewJudgment,
+        numbers: Sequence[int],
+    ) -> None:
+        self.numbers = list(numbers)
         asked, own = asked_of(view, judgment)
         own["weights"] = judgment.weights
         if judgment.weights is not None:
             own["unused"] = np.flatnonzero(judgment.weights == DROPPED)
+        self._by_class = None if judgment.by_class is None else judgment.by_class.by_number(numbers)
+        own["by_class"] = self._by_class
         super().__init__(tally, order, asked, **own)
         self._judgment = judgment
 
@@ -93,6 +105,12 @@ class TunedScorer(LivingScorer):
         """The terms that have a weight, and the row of each."""
         counts = self.counts()
         kept, rows = earned_rows(counts, self._judgment)
+        if self._by_class is not None:
+            nodes, weights = self._by_class
+            place = np.full(int(max(counts.nodes.max(initial=0), nodes.max(initial=0))) + 1, -1)
+            place[counts.nodes[kept]] = np.arange(len(kept))
+            there, known = place[nodes] >= 0, self.order < weights.shape[1]
+            rows[np.ix_(place[nodes[there]], known)] += weights[np.ix_(there, self.order[known])]
         return [counts.term_names[i] for i in kept.tolist()], rows
 
     def top(self, chosen: int, n: int) -> list[tuple[str, float]]:

@@ -9,19 +9,24 @@ fit alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import _core
-from bayleaf.tuning.examples import NONE, Evidence, Examples, Features
+from bayleaf.tuning import class_weights
+from bayleaf.tuning.class_weights import HeldOut, Words
+from bayleaf.tuning.complement import FEW_CLASSES, Complement
+from bayleaf.tuning.examples import NONE, Evidence, Examples, Features, Looked
 from bayleaf.tuning.lbfgs import minimize
 from bayleaf.tuning.shared_weights import LeftOut, fit_shared, unknown_classes
 from bayleaf.types import Floats
 
 Progress = Callable[[str], None]
 
+FEW = 2000
+"""Of so many documents, those held out say how sure to be; more are sure enough by those left out."""
 MOST_SCORES = 20_000_000
 """Weights that terms share are found by so many scores, documents times steps times classes."""
 
@@ -37,7 +42,9 @@ class Plan:
     tolerance: float = 1e-4
     iterations: int = 40
     seed: int = 0
-    gain: float = 2.0
+    gain: float = 0.0
+    believed: float = 1.5
+    belief: float = 1.0
     even: float = 10.0
     terms_cost: float = 1e9
     first_step: float = 0.6
@@ -52,6 +59,20 @@ class Earned:
     bias: Floats
     penalty: float = np.inf
     loss: float = np.nan
+    by_class: tuple[NDArray[np.intp], Floats] | None = None
+    """Of the first view of text: terms among those that have counts, and a row of classes for each."""
+    folds: Sequence[HeldOut] = ()
+    fit: Fit | None = None
+    left: Floats = field(default_factory=lambda: np.zeros(0))
+    """The weights of terms when a document is left out."""
+
+    def times(self, factor: float) -> Earned:
+        """As sure by this factor: the same decisions."""
+        if factor == 1:
+            return self
+        rows = None if self.by_class is None else (self.by_class[0], factor * self.by_class[1])
+        groups, weights, bias = factor * self.groups, factor * self.weights, factor * self.bias
+        return replace(self, groups=groups, weights=weights, bias=bias, by_class=rows)
 
 
 @dataclass(eq=False)
@@ -68,30 +89,88 @@ class Fit:
     bias: Floats
     loss: float
     unknown: Floats
-    documents: int
+    examples: Examples
     curvature: Floats | None = field(default=None)
     start: tuple[Floats, Floats] | None = field(default=None)
 
 
 def earn(
-    evidence: Evidence, examples: Examples, terms: bool | None, plan: Plan, threads: int, tell: Progress
+    evidence: Evidence,
+    examples: Examples,
+    terms: bool | None,
+    plan: Plan,
+    threads: int,
+    tell: Progress,
+    keep: bool = False,
 ) -> Earned:
-    """Fit weights; `terms` None lets held-out documents decide whether each term gets its own."""
-    holdout, penalty, loss = None, np.inf, np.nan
+    """Fit weights; `terms` None lets held-out documents decide whether each term gets its own.
+
+    With `keep`, what is said of held-out documents is kept as well.
+    """
+    pays = bool(evidence.texts) and class_weights.pays(evidence.texts[0], examples.classes)
+    # Of two classes it gained little, and a file with such weights must be loaded to answer one message.
+    few = pays and examples.classes > 2
+    complement = None
+    if few and terms is not False and examples.classes > FEW_CLASSES:
+        complement = Complement.of(Words.of(evidence.texts[0], len(examples), 1.0), examples)
+        evidence = replace(evidence, wholes=[*evidence.wholes, complement])
+    holdout = None
     if evidence.texts and (terms or (terms is None and _pays(evidence, examples, plan))):
         tell("documents held out")
         holdout = Holdout(evidence, examples, plan, threads)
-        if holdout:
-            penalty, loss = choose_penalty(holdout, plan, tell, may_stay=terms is None)
     tell("weights of views")
+    earned = _earned(evidence, examples, holdout or None, terms is None, plan, threads, tell)
+    judges = few or keep or (pays and len(examples) <= FEW)
+    parts = holdout.class_parts(earned.penalty) if holdout and judges else []
+    strength = class_weights.choose_penalty(parts) if few and parts else np.inf
+    if np.isfinite(strength):
+        tell("weights of classes")
+        earned = replace(earned, by_class=_by_class(evidence.texts[0], earned, strength))
+    if complement is not None:
+        earned = replace(earned, by_class=_with_complement(complement, earned))
+    if not parts or not (keep or len(examples) <= FEW):
+        return earned
+    folds = [part.held_out(strength) for part in parts]
+    factor = class_weights.calibration(folds, examples.y) if len(examples) <= FEW else 1.0
+    return replace(earned.times(factor), folds=[replace(each, scores=factor * each.scores) for each in folds])
+
+
+def _earned(
+    evidence: Evidence, examples: Examples, holdout: Holdout | None, may_stay: bool, plan: Plan,
+    threads: int, tell: Progress,
+) -> Earned:  # fmt: skip
+    """Weights that terms share, and their own if documents held out agree."""
+    penalty, loss = choose_penalty(holdout, plan, tell, may_stay) if holdout else (np.inf, np.nan)
     fit = prepare(evidence, examples, threads)
     if holdout is None or np.isinf(penalty):
-        return Earned(fit.groups, fit.shared, fit.bias, penalty, fit.loss)
+        return Earned(fit.groups, fit.shared, fit.bias, penalty, fit.loss, fit=fit, left=fit.prior)
     tell("weights of terms")
     fit.start = holdout.start(fit, penalty)
-    weights, bias = fit_terms(fit, penalty, plan)
-    weights = weights - fit.prior + fit.shared
-    return Earned(_with_wholes(fit.groups, weights, evidence), weights, bias, penalty, loss)
+    left, bias = fit_terms(fit, penalty, plan)
+    weights = left - fit.prior + fit.shared
+    groups = _with_wholes(fit.groups, weights, evidence)
+    return Earned(groups, weights, bias, penalty, loss, fit=fit, left=left)
+
+
+def _with_complement(complement: Complement, earned: Earned) -> tuple[NDArray[np.intp], Floats]:
+    """What the complements add, for every word."""
+    words = complement.words
+    rows = complement.weights() * (earned.groups[-1] * words.worth / complement.size)[:, None]
+    rows -= rows.mean(axis=1, keepdims=True)
+    return words.places, rows if earned.by_class is None else rows + earned.by_class[1]
+
+
+def _by_class(view: Looked, earned: Earned, strength: float) -> tuple[NDArray[np.intp], Floats] | None:
+    """The words of a view, and what each adds for each class."""
+    fit = earned.fit
+    if fit is None or fit.features is None:
+        return None
+    known = fit.features.scores(earned.left) + earned.bias + fit.unknown
+    words = Words.of(view, len(fit.examples))
+    rows, classes = words.rows(fit.examples, leave_out=True), len(earned.bias)
+    documents = rows.beside(known, fit.examples, len(words.places), rows.size())
+    found = class_weights.fit(documents, np.zeros(len(words.places) * classes), strength)
+    return words.places, found.reshape(-1, classes) * (words.worth / rows.size())[:, None]
 
 
 def _pays(evidence: Evidence, examples: Examples, plan: Plan) -> bool:
@@ -117,7 +196,7 @@ def prepare(evidence: Evidence, examples: Examples, threads: int) -> Fit:
         features = evidence.features(examples, threads, leave_out=True)
     groups, bias, loss = _fit_shared(evidence, examples, features, counts, threads)
     left, whole = groups[evidence.step_of(1)], groups[evidence.step_of(0)]
-    return Fit(features.core, groups, left, whole, bias, loss, unknown_classes(of_class), len(examples))
+    return Fit(features.core, groups, left, whole, bias, loss, unknown_classes(of_class), examples)
 
 
 def _fit_shared(
@@ -146,7 +225,7 @@ def fit_terms(fit: Fit, penalty: float, plan: Plan) -> tuple[Floats, Floats]:
     Biases are held back as well, by a fixed penalty. The variables are scaled by the curvature; without it,
     three times as many passes are needed.
     """
-    n = max(fit.documents, 1)
+    n = max(len(fit.examples), 1)
     features = fit.features
     if features is None:
         return fit.prior, fit.bias
@@ -183,6 +262,8 @@ def folds(examples: Examples, plan: Plan) -> Iterator[tuple[Examples, Examples]]
     for k in range(min(4, len(order), -(-plan.judge // quarter))):
         judges = order[cuts[k] : cuts[k + 1]][: plan.judge]
         others = np.concatenate([order[: cuts[k]], order[cuts[k + 1] :]])[: plan.train]
+        # Of a class that is held out altogether nothing can be known, and nothing learned.
+        judges = judges[np.isin(examples.y[judges], examples.y[others])]
         if len(judges) and len(others):
             yield examples.some(np.sort(others)), examples.some(np.sort(judges))
 
@@ -203,6 +284,7 @@ class Holdout:
         self.plan = plan
         self._parts: list[tuple[Fit, _core.Features, int]] = []
         self._terms: list[NDArray[np.intp]] = []
+        self._views: list[tuple[Looked, Examples, Examples]] = []
         self._starts: dict[float, tuple[Floats, Floats]] = {}
         for others, judges in folds(examples, plan):
             part = evidence.counted(others)
@@ -211,6 +293,7 @@ class Holdout:
             judged = part.features(judges, threads, leave_out=False).core
             if judged is not None:
                 self._parts.append((fit, judged, len(judges)))
+                self._views.append((part.texts[0], others, judges))
 
     def __bool__(self) -> bool:
         """Whether there is anything to judge by: not if all documents are alike."""
@@ -228,6 +311,22 @@ class Holdout:
         if first.start is not None:
             self._starts[penalty] = first.start[0] - first.prior, first.start[1] - first.bias
         return total / self.judges
+
+    def class_parts(self, penalty: float) -> list[class_weights.Part]:
+        """Ready for weights of classes, beside those of terms with this penalty."""
+        found = []
+        for (fit, judged, _), (view, others, judges) in zip(self._parts, self._views, strict=True):
+            weights, bias = fit.prior, fit.bias
+            if fit.features is None:
+                continue
+            if np.isfinite(penalty):
+                weights, bias = fit_terms(fit, penalty, self.plan)
+            words = Words.of(view, len(fit.examples))
+            known = fit.features.scores(weights) + bias + fit.unknown
+            judging = judged.scores(weights - fit.prior + fit.shared) + bias
+            part = class_weights.Part.of(words, fit.examples, known, judges, judging)
+            found.append(replace(part, counted=others.documents))
+        return found
 
     @property
     def judges(self) -> int:
@@ -254,7 +353,7 @@ def choose_penalty(holdout: Holdout, plan: Plan, tell: Progress, may_stay: bool)
     def at(i: int) -> float:
         if i not in known:
             tell(f"penalty {grid[i]:g}")
-            known[i] = holdout.loss(grid[i])
+            known[i] = holdout.loss(grid[i]) + plan.belief * abs(i - plan.believed) / holdout.judges
         return known[i]
 
     best = plan.first

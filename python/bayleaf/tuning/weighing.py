@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.columns import Coded, as_list
+from bayleaf.columns import Coded, as_list, length_of
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView, Words
 from bayleaf.tuning import term_weights
 from bayleaf.tuning.examples import Evidence, Examples, Looked, Whole, normalized
-from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, Judgment, Level, ViewJudgment, Weights
+from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, ClassRows, Judgment, Level, ViewJudgment, Weights
 from bayleaf.tuning.scorer import kept_terms, look
 from bayleaf.tuning.shared_weights import STEPS, Prior
 from bayleaf.tuning.term_weights import Earned, Plan, Progress
+from bayleaf.tuning.unlabeled import Unlabeled
+from bayleaf.tuning.unlabeled import judged as shared_out
 from bayleaf.types import Classes, Floats
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Weighing:
     """Documents that a model has learned, ready to judge its evidence."""
 
     def __init__(self, model: Model, columns: list[Any], labels: Classes, weights: Any, groups: Any) -> None:
-        self.model = model
+        self.model, self._columns = model, columns
         self._least = 1 if model.n_documents <= FEW else MIN_DOCUMENTS
         self._counts: list[ClassCounts | None] = []
         self._alphas: list[float] = []
@@ -82,17 +84,37 @@ class Weighing:
         self._alphas.append(max(float(alpha), 1e-10))
         return Whole(view, tally, column, model.order, model.alpha, model.unseen, model.threads)
 
-    def judgment(self, terms: bool | None, tell: Progress) -> Judgment:
-        """Fit weights; `terms` None lets held-out documents decide whether each term gets its own."""
-        earned = term_weights.earn(self.evidence, self.examples, terms, Plan(), self.model.threads, tell)
-        level: Level = "views" if np.isinf(earned.penalty) else "terms"
+    def judgment(self, terms: bool | None, tell: Progress, unlabeled: list[Any] | None = None) -> Judgment:
+        """Fit weights; `terms` None lets held-out documents decide whether each term gets its own.
+
+        `unlabeled` is what each view reads of documents without a label.
+        """
+        earned = term_weights.earn(
+            self.evidence, self.examples, terms, Plan(), self.model.threads, tell, unlabeled is not None
+        )
+        level: Level = "views" if np.isinf(earned.penalty) and earned.by_class is None else "terms"
         documents = self.model.class_documents
         bias = dict(zip(documents, earned.bias.tolist(), strict=True))
         sizes = None
         if len(self.examples.weights):
             sizes = dict(zip(documents, self.examples.counts().tolist(), strict=True))
-        views = list(self._views(earned))
-        return Judgment(level, documents, bias, views, penalty=earned.penalty, loss=earned.loss, sizes=sizes)
+        return Judgment(
+            level, documents, bias, list(self._views(earned)), penalty=earned.penalty, loss=earned.loss,
+            sizes=sizes, unlabeled=self._unlabeled(earned, unlabeled, tell),
+        )  # fmt: skip
+
+    def _unlabeled(self, earned: Earned, others: list[Any] | None, tell: Progress) -> Unlabeled | None:
+        """What documents without a label say, through the first view of words."""
+        views = [
+            i for i, (_, view) in enumerate(self.model.views) if isinstance(view, Words) and is_plain(view)
+        ]
+        if others is None or not views or not earned.folds or not length_of(others[views[0]]):
+            return None
+        tell("documents without a label")
+        i, (_, look) = views[0], self.model.views[views[0]]
+        columns = self._columns[i], others[i]
+        labels, threads = self.model.classes, self.model.threads
+        return shared_out(cast("Words", look), i, columns, self.examples.y, labels, earned.folds, threads)
 
     def left_out_scores(self) -> Floats:
         """The scores of the documents, left out of the counts, with a weight for each kind of evidence."""
@@ -101,7 +123,7 @@ class Weighing:
     def _views(self, earned: Earned) -> Iterable[ViewJudgment]:
         texts = iter(zip(self.evidence.texts, self._used, strict=True))
         shared = iter(earned.groups.tolist())
-        of_wholes = iter(earned.groups[len(earned.groups) - len(self.evidence.wholes) :].tolist())
+        of_wholes = iter(earned.groups[STEPS * sum(view.groups for view in self.evidence.texts) :].tolist())
         start = 0
         for counts, alpha in zip(self._counts, self._alphas, strict=True):
             if counts is None:
@@ -112,7 +134,16 @@ class Weighing:
             start += len(view.counts)
             steps = [next(shared) for _ in range(view.groups * STEPS)]
             by_node = _by_node(counts.nodes, kept_terms(counts, self._least), used, own)
-            yield ViewJudgment(alpha, tuple(steps[::STEPS]), by_node, self._least)
+            rows = self._class_rows(counts, used, earned) if view is self.evidence.texts[0] else None
+            yield ViewJudgment(alpha, tuple(steps[::STEPS]), by_node, self._least, rows)
+
+    def _class_rows(self, counts: ClassCounts, used: NDArray[np.bool_], earned: Earned) -> ClassRows | None:
+        if earned.by_class is None:
+            return None
+        terms, rows = earned.by_class
+        nodes = counts.nodes[kept_terms(counts, self._least)[used][terms]].astype(np.uint32)
+        order = np.argsort(nodes)
+        return ClassRows(nodes[order], np.ascontiguousarray(rows[order], np.float32))
 
     def _vouched(self, view: Looked) -> NDArray[np.bool_]:
         """Which terms are held by documents of two groups or more."""
