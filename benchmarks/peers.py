@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from measure import Corpus, UnavailableError, process_seconds, seconds
 
@@ -17,6 +17,7 @@ PACKAGES = {
     "sklearn": ["scikit-learn"],
     "vowpalwabbit": ["vowpalwabbit"],
     "fasttext": ["fasttext", "fasttext-wheel"],
+    "river": ["river"],
 }
 
 
@@ -171,16 +172,33 @@ class FastText:
         self.file.write_text("".join(f"__label__{label} {text}\n" for label, text in lines), "utf-8")
         self.model: Any = None
 
+    settings: ClassVar[dict[str, Any]] = {}
+
     def learn(self) -> float:
         import fasttext
 
         def train() -> None:
-            self.model = fasttext.train_supervised(input=str(self.file), thread=1, verbose=0)
+            self.model = fasttext.train_supervised(input=str(self.file), thread=1, verbose=0, **self.settings)
 
         return seconds(train)
 
     def predict(self, texts: list[str]) -> float:
         return seconds(lambda: self.model.predict(texts))
+
+
+class FastTextPairs(FastText):
+    """The same with pairs of words."""
+
+    settings: ClassVar[dict[str, Any]] = {"wordNgrams": 2}
+
+
+def river_words() -> Any:
+    """River's naive Bayes, one document at a time: its own words, lower-cased, and alpha 1."""
+    need("river")
+    from river.feature_extraction import BagOfWords
+    from river.naive_bayes import MultinomialNB
+
+    return BagOfWords(lowercase=True) | MultinomialNB(alpha=1)  # type: ignore[no-untyped-call]
 
 
 class FastTextClassifier:

@@ -26,6 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 import command_rows as _command_rows  # noqa: F401  (enters the rows)
+import living_rows as _living_rows  # noqa: F401  (enters the rows)
 import matrix_rows as _matrix_rows  # noqa: F401  (enters the rows)
 import rows as _rows  # noqa: F401  (enters the rows)
 import study_rows as _study_rows  # noqa: F401  (enters the rows)

@@ -13,10 +13,10 @@ from rows import OUR_BIGRAMS, learned, learning
 class Default:
     """`NaiveBayes()` as a learner: one fit, tuning included."""
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: Any) -> None:
         from bayleaf import NaiveBayes
 
-        self.model = NaiveBayes()
+        self.model = NaiveBayes(**settings)
 
     def learn(self, texts: list[str], labels: list[str]) -> None:
         self.model.fit(texts, labels)
