@@ -132,7 +132,7 @@ def test_documents_left_out_together_are_scored_by_the_counts_of_the_others(
     ends, terms, times = looked.rows.arrays()
     starts = [0, *ends.tolist()]
     for i in range(len(texts)):
-        left = looked.counts.astype(float)
+        left = looked.counts.table().astype(float)
         for j in np.flatnonzero(np.array(groups) == groups[i]).tolist():
             left[terms[starts[j] : starts[j + 1]], y[j]] -= 1
         own, values = terms[starts[i] : starts[i + 1]], 1 + np.log(times[starts[i] : starts[i + 1]])

@@ -60,7 +60,7 @@ def left_out_features(corpus: Corpus, leave_out: bool, rows: list[int], least: i
 def test_the_gradient_is_that_of_the_loss(corpus: Corpus, data: st.DataObject) -> None:
     assume(len(set(corpus[1])) > 1)
     features, looked = left_out_features(corpus, True, list(range(len(corpus[0]))))
-    terms, classes = looked.counts.shape
+    terms, classes = len(looked.counts), looked.counts.classes
     random = np.random.default_rng(data.draw(st.integers(0, 99)))
     weights, bias = random.normal(size=terms), random.normal(size=classes)
     loss, slope, bias_slope = features.slope(weights, bias)
@@ -85,7 +85,7 @@ def test_features_of_a_document_are_those_of_counts_without_it(corpus: Corpus) -
     assume(len(set(corpus[1])) > 1)
     features, looked = left_out_features(corpus, True, list(range(len(corpus[0]))))
     assume(len(looked.counts))
-    counts = looked.counts.astype(np.float64)
+    counts = looked.counts.table().astype(np.float64)
     ends, terms, times = looked.rows.arrays()
     classes = sorted(set(corpus[1]), key=lambda label: (isinstance(label, str), label))
     found = features.group_scores(np.zeros(len(counts), np.uint8), 1)[:, 0]
@@ -381,3 +381,33 @@ def test_a_temperature_of_many_classes_is_found_on_some_of_the_documents(
     assert part.documents == model.class_documents
     assert part.temperature != whole
     assert part.temperature == pytest.approx(whole, rel=0.5)
+
+
+@settings(max_examples=40)
+@given(corpora(min_size=2), st.booleans())
+def test_cells_say_what_the_table_says_up_to_a_number_for_all_classes(corpus: Corpus, grouped: bool) -> None:
+    texts, labels = corpus
+    assume(len(set(labels)) > 2)
+    model = Model([words(ngrams=2), chars(2, 2)]).learn(texts, labels)
+    texts_of = [
+        look(tally, tally.counts(model.order), texts, 0.5, 1, 1.0, 1)  # type: ignore[arg-type]
+        for tally in model.tallies
+    ]
+    y = np.array([model.classes.index(label) for label in labels], np.uint32)
+    groups = (np.arange(len(y)) // 2).astype(np.uint32) if grouped else np.zeros(0, np.uint32)
+    examples = Examples(np.arange(len(y), dtype=np.uint32), y, len(model.classes), groups=groups)
+    evidence = Evidence(texts_of)
+    expected = evidence.step_scores(evidence.features(examples, 1, leave_out=True))
+    found = evidence.shared_scores(examples, 2)
+    np.testing.assert_allclose(found - found[:, :, :1], expected - expected[:, :, :1], atol=2e-5)
+
+
+def test_many_classes_of_few_documents_get_weights_of_views_without_a_try_at_terms() -> None:
+    texts = [f"word{i % 60} other{i % 7} thing{i // 6}" for i in range(360)]
+    labels = [f"class{i // 6}" for i in range(360)]
+    steps: list[str] = []
+    model = Model([words(ngrams=2)]).learn(texts, labels).tune(texts, labels, "auto", steps.append)
+    assert model.judgment is not None
+    assert model.judgment.level == "views"
+    assert steps == ["documents read", "weights of views"]
+    assert (model.predict(texts) == np.array(labels)).mean() > 0.9

@@ -31,6 +31,7 @@ __all__ = [
     "porter",
     "powers",
     "read_mail",
+    "shared_scores",
 ]
 
 __version__: str
@@ -209,6 +210,9 @@ class Rows:
     def holders(self, documents: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """How many of these documents hold each term."""
 
+    def group_holders(self, documents: NDArray[np.uint32], groups: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """How many groups of these documents hold each term."""
+
     def counts(
         self,
         documents: NDArray[np.uint32],
@@ -274,6 +278,26 @@ class ByClass:
 
     def loss(self, weights: NDArray[np.float64]) -> float:
         """The summed log loss."""
+
+def shared_scores(
+    views: list[
+        tuple[
+            Rows,
+            NDArray[np.uint32],
+            NDArray[np.uint64],
+            NDArray[np.uint32],
+            NDArray[np.uint32],
+            NDArray[np.uint8],
+            float,
+        ]
+    ],
+    documents: NDArray[np.uint32],
+    labels: NDArray[np.uint32],
+    groups: NDArray[np.uint32],
+    shape: tuple[int, int],
+    threads: int,
+) -> NDArray[np.float64]:
+    """Documents x steps x classes (`shape`): what the terms of each step say of documents left out."""
 
 def leave_one_out(
     tally: Tally,

@@ -91,7 +91,7 @@ pub mod _core {
     #[pymodule_export]
     use super::tally::PyTally;
     #[pymodule_export]
-    use super::tuning::{PyByClass, PyFeatures, PyRows, leave_one_out};
+    use super::tuning::{PyByClass, PyFeatures, PyRows, leave_one_out, shared_scores};
     #[pymodule_export]
     use super::{NotLearned, in_callback, porter};
 

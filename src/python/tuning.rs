@@ -19,6 +19,7 @@ use crate::tally::bags::Rows;
 use crate::tune::by_class::ByClass;
 use crate::tune::features::{Beside, Features, TuneError};
 use crate::tune::leave_one_out::{Facts, LeaveOneOut};
+use crate::tune::shared::{self, Cells, Kinds, Learned};
 use crate::tune::together::Counted;
 
 impl From<TuneError> for PyErr {
@@ -111,6 +112,19 @@ impl PyRows {
         let documents = documents.as_slice()?;
         self.check(documents)?;
         let holders = py.detach(|| self.rows.holders(documents, self.terms));
+        Ok(holders.into_pyarray(py))
+    }
+
+    fn group_holders<'py>(
+        &self,
+        py: Python<'py>,
+        documents: PyReadonlyArray1<'py, u32>,
+        groups: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let (documents, groups) = (documents.as_slice()?, groups.as_slice()?);
+        self.check(documents)?;
+        fits(documents.len() == groups.len() && !groups.contains(&NONE))?;
+        let holders = py.detach(|| self.rows.group_holders(documents, groups, self.terms));
         Ok(holders.into_pyarray(py))
     }
 
@@ -316,6 +330,52 @@ impl PyByClass {
         fits(weights.len() == self.terms * self.documents.classes)?;
         Ok(py.detach(|| self.documents.loss(weights)))
     }
+}
+
+/// One view: rows, places, ends, classes and documents of the cells of each term, its steps, and the smoothing.
+type KindArrays<'py> = (
+    Py<PyRows>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u64>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u8>,
+    f64,
+);
+
+/// Documents x steps x classes: what the terms of each step say of documents left out of the counts.
+#[pyfunction]
+#[pyo3(signature = (views, documents, labels, groups, shape, threads))]
+pub fn shared_scores<'py>(
+    py: Python<'py>,
+    views: Vec<KindArrays<'py>>,
+    documents: PyReadonlyArray1<'py, u32>,
+    labels: PyReadonlyArray1<'py, u32>,
+    groups: PyReadonlyArray1<'py, u32>,
+    shape: (usize, usize),
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let (documents, labels, groups) = (documents.as_slice()?, labels.as_slice()?, groups.as_slice()?);
+    let (steps, classes) = shape;
+    fits(documents.len() == labels.len() && (groups.is_empty() || groups.len() == documents.len()))?;
+    fits(labels.iter().all(|&label| (label as usize) < classes))?;
+    let mut kinds = Vec::new();
+    for (rows, place, ends, class, held, own, alpha) in &views {
+        let rows = rows.get();
+        rows.check(documents)?;
+        let (place, own) = (place.as_slice()?, own.as_slice()?);
+        let cells = Cells { ends: ends.as_slice()?, class: class.as_slice()?, documents: held.as_slice()? };
+        fits(place.len() == rows.terms && cells.ends.len() == own.len() && cells.ends.is_sorted())?;
+        fits(cells.ends.last().copied().unwrap_or(0) as usize == cells.class.len())?;
+        fits(cells.class.len() == cells.documents.len())?;
+        fits(cells.class.iter().all(|&class| (class as usize) < classes))?;
+        fits(own.iter().all(|&step| (step as usize) < steps))?;
+        fits(place.iter().all(|&term| term == NONE || (term as usize) < own.len()))?;
+        kinds.push(Kinds { rows: &rows.rows, place, cells, steps: own, alpha: *alpha });
+    }
+    let learned = Learned { documents, labels, groups };
+    let scores = py.detach(|| shared::shared_scores(&kinds, learned, steps, classes, threads))?;
+    scores.into_pyarray(py).reshape([documents.len(), steps, classes])
 }
 
 /// The scores of learned documents, each left out of the counts.

@@ -108,6 +108,23 @@ impl Rows {
         holders
     }
 
+    /// How many groups of these documents hold each of `terms` terms; a group's number is its own.
+    pub fn group_holders(&self, documents: &[u32], groups: &[u32], terms: usize) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..documents.len() as u32).collect();
+        order.sort_by_key(|&i| groups[i as usize]);
+        let mut holders = vec![0; terms];
+        let mut last = vec![NONE; terms];
+        for i in order {
+            let group = groups[i as usize];
+            for &term in &self.terms[self.range(documents[i as usize] as usize)] {
+                let last = &mut last[term as usize];
+                holders[term as usize] += u32::from(*last != group);
+                *last = group;
+            }
+        }
+        holders
+    }
+
     /// How many of these documents of each class hold each term; `place` renumbers the terms.
     pub fn counts(
         &self,

@@ -122,7 +122,9 @@ impl Features {
             .step_by(size)
             .map(|start| start..(start + size).min(documents.len()))
             .collect();
-        let groups = groups_of(views, documents, labels, if leave_out { beside.groups } else { &[] });
+        let together = if leave_out { beside.groups } else { &[] };
+        let of_view = |view: &Counted| groups_of((view.rows, view.place), documents, labels, together);
+        let groups: Vec<_> = views.iter().map(of_view).collect();
         let parts = in_threads(&pieces, |piece| {
             let mut part = Part::default();
             for i in piece.clone() {

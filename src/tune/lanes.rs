@@ -44,6 +44,9 @@ impl Lanes<'_> {
     #[inline(always)]
     fn add_tile<const N: usize>(&self, from: usize, weights: &[f32], scores: &mut [f32]) {
         for ((term, entries), &weight) in self.block.entries().zip(weights) {
+            if weight == 0.0 {
+                continue;
+            }
             let mut row = self.row::<N>(term, from);
             row.as_flattened_mut().iter_mut().for_each(|cell| *cell *= weight);
             let documents = &self.block.document[entries.clone()];

@@ -7,4 +7,5 @@ pub mod leave_one_out;
 pub mod leave_one_out_events;
 pub mod loss;
 pub mod product;
+pub mod shared;
 pub mod together;

@@ -102,10 +102,10 @@ fn bump<T: std::ops::AddAssign>(cells: &mut Vec<(u32, T)>, class: u32, by: T) {
 }
 
 impl Group {
-    pub(crate) fn add(&mut self, view: &Counted, document: usize, label: u32) {
+    fn add(&mut self, (rows, place): (&Rows, &[u32]), document: usize, label: u32) {
         let mut length = 0;
-        for &term in &view.rows.terms[view.rows.range(document)] {
-            let term = view.place[term as usize];
+        for &term in &rows.terms[rows.range(document)] {
+            let term = place[term as usize];
             if term != NONE {
                 length += 1;
                 bump(self.holders.entry(term).or_default(), label, 1);
@@ -113,27 +113,50 @@ impl Group {
         }
         bump(&mut self.lengths, label, length);
     }
+
+    /// How many documents of each class it takes from a term.
+    pub(crate) fn holders(&self, term: u32) -> Leaving<'_> {
+        Leaving::Many(self.holders.get(&term).map_or(&[][..], Vec::as_slice))
+    }
+
+    /// How many terms it takes from each class.
+    pub(crate) fn lengths(&self) -> &[(u32, usize)] {
+        &self.lengths
+    }
 }
 
-/// The groups of more than one document, view by view.
+/// How many documents of each class are left out of a term.
+#[derive(Clone, Copy)]
+pub(crate) enum Leaving<'a> {
+    One(u32),
+    Many(&'a [(u32, u32)]),
+}
+
+impl Leaving<'_> {
+    pub(crate) fn count(self, class: u32) -> u32 {
+        match self {
+            Self::One(label) => u32::from(class == label),
+            Self::Many(held) => held.iter().find(|(known, _)| *known == class).map_or(0, |&(_, count)| count),
+        }
+    }
+}
+
+/// The groups of more than one document, as one view sees them: rows, and the number of each of their terms here.
 pub(crate) fn groups_of(
-    views: &[Counted],
+    view: (&Rows, &[u32]),
     documents: &[u32],
     labels: &[u32],
     groups: &[u32],
-) -> Vec<HashMap<u32, Group>> {
+) -> HashMap<u32, Group> {
     let mut sizes: HashMap<u32, u32> = HashMap::new();
     groups.iter().for_each(|&group| *sizes.entry(group).or_default() += 1);
-    let of_view = |view: &Counted| {
-        let mut found: HashMap<u32, Group> = HashMap::new();
-        for ((&group, &document), &label) in groups.iter().zip(documents).zip(labels) {
-            if sizes[&group] > 1 {
-                found.entry(group).or_default().add(view, document as usize, label);
-            }
+    let mut found: HashMap<u32, Group> = HashMap::new();
+    for ((&group, &document), &label) in groups.iter().zip(documents).zip(labels) {
+        if sizes[&group] > 1 {
+            found.entry(group).or_default().add(view, document as usize, label);
         }
-        found
-    };
-    views.iter().map(of_view).collect()
+    }
+    found
 }
 
 /// What is left out of the counts when a document is scored.

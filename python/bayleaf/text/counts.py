@@ -107,9 +107,9 @@ class ClassCounts:
         terms = self.arrays["terms"]
         return names if len(terms) == len(names) else [names[i] for i in terms.tolist()]
 
-    def rows(self, terms: NDArray[np.intp], cells: Floats) -> Floats:
+    def rows(self, terms: NDArray[np.intp], cells: NDArray[Any]) -> NDArray[Any]:
         """The cells of some terms as a dense table, one row a term, 0 where there is no cell."""
-        table = np.zeros((len(terms), self.n_classes))
+        table = np.zeros((len(terms), self.n_classes), cells.dtype)
         place = np.full(self.n_terms, -1)
         place[terms] = np.arange(len(terms))
         row = place[self.term]

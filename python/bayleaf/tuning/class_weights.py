@@ -38,7 +38,7 @@ CERTAIN = 0.25
 
 def pays(view: Looked, classes: int) -> bool:
     """Whether the words of a view and the classes are few enough."""
-    return int(view.counts[view.group == 0].sum()) * classes <= MOST_CELLS
+    return int(view.counts.holders()[view.group == 0].sum()) * classes <= MOST_CELLS
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Words:
         known = np.full(len(view.counts) + 1, NONE)
         known[places] = np.arange(len(places))
         held = np.where(view.place == NONE, len(view.counts), view.place.astype(np.intp))
-        holders = np.maximum(view.counts[places].sum(axis=1), 1)
+        holders = np.maximum(view.counts.holders()[places], 1)
         worth = np.maximum(np.log((documents + 1) / holders) / np.log(max(documents, 1) + 1), 0.1) ** power
         return cls(view, places, known[held], worth)
 
@@ -79,7 +79,7 @@ class Words:
         place = self.view.place[terms[entry]]
         held = place != NONE
         if leave_out:
-            held[held] = self.view.counts.sum(axis=1)[place[held]] > 1
+            held[held] = self.view.counts.holders()[place[held]] > 1
         squares = np.bincount(document[held], values[held] ** 2, len(examples))
         word = self.number[terms[entry]]
         own = word != NONE

@@ -83,12 +83,56 @@ def normalized(weights: Any) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
+class Cells:
+    """Documents of each class that hold each term, where there are any; those of a term are in one run."""
+
+    ends: NDArray[np.uint64]
+    class_: Classes
+    documents: NDArray[np.uint32]
+    classes: int
+
+    @classmethod
+    def of(cls, table: NDArray[np.uint32]) -> Cells:
+        """The cells of a table with one row a term."""
+        term, class_ = np.nonzero(table)
+        ends = np.cumsum(np.bincount(term, minlength=len(table))).astype(np.uint64)
+        return cls(ends, class_.astype(np.uint32), table[term, class_], table.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many cells each term has."""
+        return np.diff(self.ends, prepend=np.uint64(0)).astype(np.intp)
+
+    def holders(self) -> NDArray[Any]:
+        """How many documents hold each term."""
+        sums = np.concatenate([[0], np.cumsum(self.documents, dtype=np.int64)])
+        ends = self.ends.astype(np.intp)
+        held: NDArray[Any] = sums[ends] - sums[ends - self.sizes]
+        return held
+
+    def table(self) -> NDArray[np.uint32]:
+        """One row a term, one column a class."""
+        table = np.zeros((len(self), self.classes), np.uint32)
+        table[np.repeat(np.arange(len(self)), self.sizes), self.class_] = self.documents
+        return table
+
+    def only(self, used: NDArray[np.bool_]) -> Cells:
+        """The cells of some of the terms."""
+        kept = np.repeat(used, self.sizes)
+        ends = np.cumsum(self.sizes[used]).astype(np.uint64)
+        return Cells(ends, self.class_[kept], self.documents[kept], self.classes)
+
+
+@dataclass(frozen=True, eq=False)
 class Looked:
     """The documents as one view of text sees them: rows of terms, counts by class, the group of each term."""
 
     rows: _core.Rows
     place: Classes
-    counts: NDArray[np.uint32]
+    counts: Cells
     group: NDArray[np.uint8]
     groups: int
     alpha: float
@@ -98,18 +142,18 @@ class Looked:
 
     def steps(self, left_out: int) -> NDArray[np.intp]:
         """The step of each term by the documents that hold it, of which so many are left out."""
-        return self.group.astype(np.intp) * STEPS + step_of(self.counts.sum(axis=1) - left_out)
+        return self.group.astype(np.intp) * STEPS + step_of(self.counts.holders() - left_out)
 
     def counted(self, examples: Examples) -> Looked:
         """The view as if only these documents had been learned."""
         held = (self.place != NONE) & (self.rows.holders(examples.documents) >= self.least)
         place = _numbered(held)
         counts = self.rows.counts(examples.documents, examples.y, examples.classes, place, int(held.sum()))
-        return replace(self, place=place, counts=counts, group=self.group[self.place[held]])
+        return replace(self, place=place, counts=Cells.of(counts), group=self.group[self.place[held]])
 
     def only(self, used: NDArray[np.bool_]) -> Looked:
         """The view without some of its terms."""
-        return replace(self, place=_numbered(used), counts=self.counts[used], group=self.group[used])
+        return replace(self, place=_numbered(used), counts=self.counts.only(used), group=self.group[used])
 
 
 def _numbered(held: NDArray[np.bool_]) -> Classes:
@@ -235,12 +279,30 @@ class Evidence:
         wholes = self.of_wholes(examples, leave_out)
         if not self.texts:
             return Features(None, wholes)
-        parts = [(view.rows, view.place, view.counts, view.alpha) for view in self.texts]
+        parts = [(view.rows, view.place, view.counts.table(), view.alpha) for view in self.texts]
         core = _core.Features(
             parts, examples.documents, examples.y.astype(np.uint32),
             examples.weights, examples.groups.astype(np.uint32), wholes, leave_out, threads,
         )  # fmt: skip
         return Features(core, wholes)
+
+    def shared_scores(self, examples: Examples, threads: int) -> Floats:
+        """As `step_scores` of documents left out, up to a number for all classes, but without a table."""
+        starts = np.cumsum([0, *(STEPS * view.groups for view in self.texts)])
+        parts = [
+            (
+                view.rows, view.place, view.counts.ends, view.counts.class_, view.counts.documents,
+                (view.steps(1) + start).astype(np.uint8), view.alpha,
+            )
+            for view, start in zip(self.texts, starts, strict=False)
+        ]  # fmt: skip
+        scores = _core.shared_scores(
+            parts, examples.documents, examples.y.astype(np.uint32), examples.groups.astype(np.uint32),
+            (self.steps, examples.classes), threads,
+        )  # fmt: skip
+        if self.wholes:
+            scores[:, starts[-1] :] = self.of_wholes(examples, leave_out=True)
+        return scores
 
     def step_scores(self, features: Features) -> Floats:
         """Documents x steps x classes: the scores if everything had the weight 1."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.scorers import Asked, LivingScorer, best_rows
 from bayleaf.text.views import TextView, Words
-from bayleaf.tuning.examples import Looked
+from bayleaf.tuning.examples import Cells, Looked
 from bayleaf.tuning.judgment import DROPPED, ViewJudgment
 from bayleaf.types import Classes, Floats
 from bayleaf.view import Piece
@@ -47,9 +47,15 @@ def look(
     lengths = lengths_of(counts)
     groups = int(lengths.max(initial=0)) + 1
     rows = tally.rows(column, counts.nodes[kept], threads)
-    cells = counts.rows(kept, counts.documents).astype(np.uint32)
     return Looked(
-        rows, np.arange(len(kept), dtype=np.uint32), cells, lengths[kept], groups, alpha, least, scale
+        rows,
+        np.arange(len(kept), dtype=np.uint32),
+        _cells(counts, kept),
+        lengths[kept],
+        groups,
+        alpha,
+        least,
+        scale,
     )
 
 
@@ -60,6 +66,18 @@ def asked_of(view: TextView, judgment: ViewJudgment) -> tuple[Asked, dict[str, A
         "groups": list(judgment.groups),
         "shortest": view.shortest if isinstance(view, Words) else 1,
     }
+
+
+def _cells(counts: ClassCounts, kept: NDArray[np.intp]) -> Cells:
+    """The cells of some terms, term by term and class by class."""
+    place = np.full(counts.n_terms, -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    term = place[counts.term]
+    found = np.flatnonzero(term >= 0)
+    found = found[np.argsort(term[found], kind="stable")]
+    ends = np.cumsum(np.bincount(term[found], minlength=len(kept))).astype(np.uint64)
+    documents = counts.documents[found].astype(np.uint32)
+    return Cells(ends, counts.class_[found].astype(np.uint32), documents, counts.n_classes)
 
 
 class TunedScorer(LivingScorer):
@@ -124,7 +142,7 @@ def earned_rows(counts: ClassCounts, judgment: ViewJudgment) -> tuple[NDArray[np
     kept = kept_terms(counts, judgment.least)
     kept = kept[judgment.used(counts.nodes[kept])]
     earned = judgment.of_terms(counts.nodes[kept], lengths_of(counts)[kept])
-    documents = counts.rows(kept, counts.documents)
+    documents = counts.rows(kept, counts.documents.astype(np.float64))
     totals = documents.sum(axis=0) + judgment.alpha * len(kept)
     rows = np.log(documents + judgment.alpha) - np.log(np.maximum(totals, 1e-300))
     rows -= rows.mean(axis=1, keepdims=True)

@@ -83,12 +83,14 @@ class LeftOut:
     scores: Floats
     y: Classes
     counts: Floats
+    of_class: NDArray[Any]
+    """How many there are of each class, however much each counts."""
     weights: Floats
     """How much each counts; empty if all count alike."""
 
     def telling(self) -> Floats:
         """How much each tells: the only document of its class nothing, since the class is unknown without."""
-        known = (np.bincount(self.y, minlength=len(self.counts))[self.y] > 1).astype(np.float64)
+        known = (self.of_class[self.y] > 1).astype(np.float64)
         return known * self.weights if len(self.weights) else known
 
 
@@ -120,7 +122,7 @@ class _Shared:
     def __init__(self, left: LeftOut, kind: NDArray[Any], around: Floats, prior: Prior) -> None:
         self.scores, self.weights, self.prior = left.scores, left.telling(), prior
         self.truth = np.arange(len(left.y)), left.y
-        self.unknown = unknown_classes(np.bincount(left.y, minlength=len(left.counts)))
+        self.unknown = unknown_classes(left.of_class)
         kinds = np.unique(kind, return_inverse=True)[1]
         self._mean = np.zeros((kinds.max(initial=-1) + 1, len(kind)))
         self._mean[kinds, np.arange(len(kind))] = 1 / np.bincount(kinds)[kinds]

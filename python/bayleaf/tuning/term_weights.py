@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,15 @@ Progress = Callable[[str], None]
 
 FEW = 2000
 """Of so many documents, those held out say how sure to be; more are sure enough by those left out."""
-MOST_SCORES = 20_000_000
+MOST_SCORES = 10_000_000
 """Weights that terms share are found by so many scores, documents times steps times classes."""
+LEAST_DOCUMENTS = 500
+"""And by so many documents, whatever that takes."""
+
+MANY_CLASSES = 50
+"""Of more classes, what terms share is added up from the cells that there are, and not from a table."""
+OF_EACH_CLASS = 20
+"""So many documents of each of many classes make weights of terms worth a try: with fewer they never won."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +127,7 @@ def earn(
         tell("documents held out")
         holdout = Holdout(evidence, examples, plan, threads)
     tell("weights of views")
-    earned = _earned(evidence, examples, holdout or None, terms is None, plan, threads, tell)
+    earned = _earned(evidence, examples, holdout or None, terms is None, plan, threads, tell, whole=few)
     judges = few or keep or (pays and len(examples) <= FEW)
     parts = holdout.class_parts(earned.penalty) if holdout and judges else []
     strength = class_weights.choose_penalty(parts) if few and parts else np.inf
@@ -137,12 +145,16 @@ def earn(
 
 def _earned(
     evidence: Evidence, examples: Examples, holdout: Holdout | None, may_stay: bool, plan: Plan,
-    threads: int, tell: Progress,
+    threads: int, tell: Progress, whole: bool = False,
 ) -> Earned:  # fmt: skip
-    """Weights that terms share, and their own if documents held out agree."""
+    """Weights that terms share, and their own if documents held out agree.
+
+    With `whole` the fit has the features of all documents, for the weights of classes beside these.
+    """
     penalty, loss = choose_penalty(holdout, plan, tell, may_stay) if holdout else (np.inf, np.nan)
-    fit = prepare(evidence, examples, threads)
-    if holdout is None or np.isinf(penalty):
+    shared = holdout is None or np.isinf(penalty)
+    fit = prepare(evidence, examples, threads, sampled=shared and not whole)
+    if holdout is None or shared:
         return Earned(fit.groups, fit.shared, fit.bias, penalty, fit.loss, fit=fit, left=fit.prior)
     tell("weights of terms")
     fit.start = holdout.start(fit, penalty)
@@ -175,6 +187,8 @@ def _by_class(view: Looked, earned: Earned, strength: float) -> tuple[NDArray[np
 
 def _pays(evidence: Evidence, examples: Examples, plan: Plan) -> bool:
     classes = examples.classes
+    if classes > MANY_CLASSES and len(examples) < OF_EACH_CLASS * classes:
+        return False
     cost = sum(view.rows.nonzeros for view in evidence.texts) * (1 if classes == 2 else classes)
     return cost <= plan.terms_cost
 
@@ -185,35 +199,63 @@ def _with_wholes(groups: Floats, weights: Floats, evidence: Evidence) -> Floats:
     return np.concatenate([groups[: len(groups) - wholes], weights[len(weights) - wholes :]])
 
 
-def prepare(evidence: Evidence, examples: Examples, threads: int) -> Fit:
-    """Leave each document out of the counts, and fit the weights that are shared."""
-    features = evidence.features(examples, threads, leave_out=True)
+def prepare(evidence: Evidence, examples: Examples, threads: int, sampled: bool = False) -> Fit:
+    """Leave each document out of the counts, and fit the weights that are shared.
+
+    With `sampled` the features are of so many documents as these weights need.
+    """
     counts = examples.counts()
     of_class = np.bincount(examples.y, minlength=examples.classes)
     told = np.flatnonzero(of_class[examples.y] > 1)
     if len(told) < len(examples):
+        # What is alone in its class tells nothing, but must have been learned like the others.
+        _left_out(evidence, examples.some(np.flatnonzero(of_class[examples.y] <= 1)), threads)
         examples = examples.some(told)
-        features = evidence.features(examples, threads, leave_out=True)
-    groups, bias, loss = _fit_shared(evidence, examples, features, counts, threads)
+    if sampled:
+        examples = _sample(evidence, examples)
+    features = None if sampled else evidence.features(examples, threads, leave_out=True)
+    groups, bias, loss = _fit_shared(evidence, examples, features, (counts, of_class), threads)
     left, whole = groups[evidence.step_of(1)], groups[evidence.step_of(0)]
-    return Fit(features.core, groups, left, whole, bias, loss, unknown_classes(of_class), examples)
+    core = None if features is None else features.core
+    return Fit(core, groups, left, whole, bias, loss, unknown_classes(of_class), examples)
+
+
+def _sample(evidence: Evidence, examples: Examples) -> Examples:
+    """Every so-many-th document: enough for weights that are shared."""
+    most = max(MOST_SCORES // (evidence.steps * examples.classes), LEAST_DOCUMENTS)
+    every = max(-(-len(examples) // most), 1)
+    return examples.some(np.arange(0, len(examples), every)) if every > 1 else examples
+
+
+def _left_out(evidence: Evidence, examples: Examples, threads: int) -> Floats:
+    """What the terms of each step say of documents, each left out of the counts."""
+    if examples.classes > MANY_CLASSES:
+        return evidence.shared_scores(examples, threads)
+    return evidence.step_scores(evidence.features(examples, threads, leave_out=True))
 
 
 def _fit_shared(
-    evidence: Evidence, examples: Examples, features: Features, counts: Floats, threads: int
+    evidence: Evidence,
+    examples: Examples,
+    features: Features | None,
+    counts: tuple[Floats, NDArray[Any]],
+    threads: int,
 ) -> tuple[Floats, Floats, float]:
-    every = max(-(-len(examples) * evidence.steps * examples.classes // MOST_SCORES), 1)
-    if every > 1:
-        examples = examples.some(np.arange(0, len(examples), every))
-        features = evidence.features(examples, threads, leave_out=True)
-    left = LeftOut(evidence.step_scores(features), examples.y, counts, examples.weights)
-    return fit_shared(left, *evidence.priors(counts), prior=evidence.prior)
+    """`counts` are the documents of each class, by their weights and as they are."""
+    some = _sample(evidence, examples)
+    if features is None or some is not examples or examples.classes > MANY_CLASSES:
+        scores = _left_out(evidence, some, threads)
+    else:
+        scores = evidence.step_scores(features)
+    left = LeftOut(scores, some.y, *counts, some.weights)
+    return fit_shared(left, *evidence.priors(counts[0]), prior=evidence.prior)
 
 
 def left_out_scores(evidence: Evidence, examples: Examples, threads: int) -> Floats:
     """The scores of documents that are left out of the counts, with the weights that are shared."""
     features = evidence.features(examples, threads, leave_out=True)
-    groups, bias, _ = _fit_shared(evidence, examples, features, examples.counts(), threads)
+    counts = examples.counts(), np.bincount(examples.y, minlength=examples.classes)
+    groups, bias, _ = _fit_shared(evidence, examples, features, counts, threads)
     scores = evidence.step_scores(features)
     total: Floats = np.einsum("ngc,g->nc", scores, groups) + bias
     return total

@@ -61,7 +61,8 @@ class Weighing:
         self.evidence = Evidence([view if own.all() else view.only(own) for view, own in used], wholes)
 
     def _look(self, view: TextView, tally: TextTally, column: Any) -> Looked:
-        counts = view.selection.of(tally.counts(self.model.order))
+        quantities = frozenset({"documents"}) | view.selection.quantities
+        counts = view.selection.of(tally.counts(self.model.order, quantities))
         alpha = self.model.alpha if view.alpha is None else view.alpha
         alpha = EARNED_ALPHA if alpha == 1 else max(float(alpha), 1e-10)
         self._counts.append(counts)
@@ -149,14 +150,9 @@ class Weighing:
         """Which terms are held by documents of two groups or more."""
         if not len(self.examples.groups):
             return np.ones(len(view.counts), bool)
-        ends, terms, _ = view.rows.arrays()
-        group = np.repeat(self.examples.groups.astype(np.uint64), np.diff(ends, prepend=0).astype(np.intp))
-        pairs = np.unique(group * np.uint64(len(view.counts)) + terms.astype(np.uint64))
-        holders = np.bincount(
-            (pairs % np.uint64(max(len(view.counts), 1))).astype(np.intp), minlength=len(view.counts)
-        )
+        holders = view.rows.group_holders(self.examples.documents, self.examples.groups.astype(np.uint32))
         # Documents that the model has learned and that are not here may hold the term as well.
-        beyond = view.counts.sum(axis=1) > view.rows.holders(self.examples.documents)
+        beyond = view.counts.holders() > view.rows.holders(self.examples.documents)
         vouched: NDArray[np.bool_] = (holders >= self._least) | beyond
         return vouched
 
