@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use crate::analyze::reader::{Analysis, Document};
 use crate::context::{Context, Labeled};
 use crate::score::linear::Linear;
-use crate::score::settings::{Event, Frequency};
+use crate::score::living::Living;
+use crate::score::settings::{Event, Frequency, Settings};
 use crate::score::{Scorer, Value};
 use crate::tally::Tally;
 use crate::tally::export::{Arrays, Integers, Wanted, export};
@@ -263,6 +264,79 @@ impl Kept {
             class_ends: Column::U64(&self.class_ends),
             term: Column::U32(&self.term),
             differences: &self.differences,
+        }
+    }
+}
+
+fn every_setting() -> Vec<Settings> {
+    let mut all = Vec::new();
+    for event in [Event::Multinomial, Event::Complement, Event::Bernoulli, Event::Earned] {
+        for frequency in [Frequency::Count, Frequency::Binary, Frequency::Normalized, Frequency::TfIdf] {
+            for (alpha, smooth, least) in [(1.0, false, 1), (0.3, true, 2)] {
+                all.push(Settings {
+                    event,
+                    frequency,
+                    alpha,
+                    smooth,
+                    least,
+                    most: u64::MAX,
+                    dropped: Vec::new(),
+                    weights: Vec::new(),
+                    groups: vec![1.0, 0.25],
+                    shortest: 1,
+                });
+            }
+        }
+    }
+    all
+}
+
+/// The scores of texts in the classes below `classes`, by rows that are made now or that followed.
+fn asked(living: &mut Living, settings: &Arc<Settings>, texts: &[(Vec<u8>, u32)], classes: u32) -> Vec<u64> {
+    let order: Vec<u32> = (0..classes).collect();
+    living.make_ready(settings, &order).expect("there are counts");
+    let scores = living.score(&CONTEXT, &documents(texts), 1).expect("bytes can be read");
+    scores.iter().map(|score| score.to_bits()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn rows_that_followed_the_counts_have_the_bits_of_rows_made_anew(
+        first in corpora(12), second in corpora(12), texts in corpora(1), few in any::<bool>(),
+    ) {
+        let classes = if few { 3 } else { 12 };
+        let narrow = |corpus: Corpus| -> Corpus {
+            corpus.into_iter().map(|(text, label)| (text, label % classes)).collect()
+        };
+        let (first, second) = (narrow(first), narrow(second));
+        for settings in every_setting().into_iter().map(Arc::new) {
+            let mut living = Living::new(learned(&first));
+            asked(&mut living, &settings, &texts, classes);
+            for labeled in second.chunks(1) {
+                living.add(&CONTEXT, of(&documents(labeled), &labels(labeled)), 1).expect("it can be counted");
+            }
+            asked(&mut living, &settings, &texts, classes);
+            living.subtract(&CONTEXT, of(&documents(&first), &labels(&first))).expect("it was counted");
+            let mut anew = Living::new(learned(&second));
+            let found = asked(&mut living, &settings, &texts, classes);
+            prop_assert_eq!(found, asked(&mut anew, &settings, &texts, classes), "{:?}", &settings);
+        }
+    }
+
+    #[test]
+    fn rows_add_up_to_the_sum_by_hand(labeled in corpora(3), more in corpora(3)) {
+        let settings = Arc::new(every_setting().remove(0));
+        let mut living = Living::new(learned(&labeled));
+        asked(&mut living, &settings, &labeled, 3);
+        living.add(&CONTEXT, of(&documents(&more), &labels(&more)), 1).expect("it can be counted");
+        let all: Corpus = labeled.iter().chain(&more).cloned().collect();
+        let counts = counted_by_hand(&all);
+        for (text, scores) in all.iter().zip(asked(&mut living, &settings, &all, 3).chunks_exact(3)) {
+            for (class, &score) in scores.iter().enumerate() {
+                let expected: f64 = terms(&text.0).map(|term| log_share(&counts, class, term)).sum();
+                prop_assert!(is_near(f64::from_bits(score), expected), "{class} {expected}");
+            }
         }
     }
 }

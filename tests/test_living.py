@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf import Model, bytes_, chars, top, words
+from bayleaf import Model, bytes_, chars, storage, top, words
 
 WORDS = ["a", "b", "c", "d", "e", "free", "prize", "win", "ünï", "mail", "now"]
 LABELS = ["ham", "spam", "eggs"]
@@ -138,3 +138,44 @@ def test_a_tuned_model_follows_its_counts_as_one_loaded_does(data: Any, more: An
     loaded = Model.from_bytes(model.to_bytes())
     np.testing.assert_array_equal(model.log_joint(ask), loaded.log_joint(ask))
     assert copy.deepcopy(model).predict(ask).tolist() == model.predict(ask).tolist()
+
+
+def tuned_anew(model: Model, held: list[tuple[str, str]]) -> Model:
+    """A model that has learned these documents at once, with the judgment of another, term by term."""
+    settings, arrays = storage.unpack(model.to_bytes(), "the model")
+    _, counts = storage.unpack(anew(model, held).to_bytes(), "the model made anew")
+    for own, judged in zip(counts, arrays, strict=True):
+        own |= {name: array for name, array in judged.items() if name == "weights"}
+    return Model.from_bytes(storage.pack({**settings, "classes": model.classes}, counts))
+
+
+def changed(model: Model, data: Any, held: list[tuple[str, str]], more: list[tuple[str, str]]) -> None:
+    """Learn one by one and forget some, and ask in between."""
+    for text, label in more:
+        model.learn([text], [label])
+        model.predict([text])
+    held += more
+    gone = data.draw(st.lists(st.integers(0, len(held) - 1), unique=True, max_size=5))
+    model.forget([held[i][0] for i in gone], [held[i][1] for i in gone])
+    held[:] = [each for i, each in enumerate(held) if i not in gone]
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data(), more=corpora, level=st.sampled_from(["views", "terms", "temperature"]))
+def test_a_tuned_model_answers_as_one_made_anew_whenever_it_was_tuned(
+    data: Any, more: Any, level: Any
+) -> None:
+    held = [(f"{WORDS[i % 7]} {WORDS[i % 5]} {WORDS[i % 3]} x{i % 4}", LABELS[i % 3]) for i in range(30)]
+    model = Model([words(ngrams=2), chars(2, 3)]).learn([text for text, _ in held], [y for _, y in held])
+    ask = [text for text, _ in held[:3]] + [text for text, _ in more]
+    model.log_joint(ask)
+    changed(model, data, held, [*more, *((f"new {label}", label) for label in LABELS)])
+    documents, labels = [text for text, _ in held], [label for _, label in held]
+    model.tune(documents, labels, level)
+    fresh = anew(model, held).tune(documents, labels, level)
+    np.testing.assert_allclose(model.log_joint(ask), fresh.log_joint(ask), rtol=1e-12, atol=1e-12)
+    assert model.predict(ask).tolist() == fresh.predict(ask).tolist()
+    changed(model, data, held, more)
+    again = tuned_anew(model, held)
+    np.testing.assert_allclose(model.log_joint(ask), again.log_joint(ask), rtol=1e-12, atol=1e-12)
+    assert model.predict(ask).tolist() == again.predict(ask).tolist()

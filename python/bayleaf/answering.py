@@ -83,15 +83,23 @@ class Compiled:
         if unlabeled is not None and unlabeled.helps:
             self.beside = unlabeled.view, Beside(unlabeled, self.classes)
         self.log_prior = self.temperature * log_prior_of(views, settings, order)
+        self._prior_moves = _prior_moves(views, settings)
+        self._lives = all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
 
     def after(self, settings: Settings) -> Compiled | None:
         """The same after a change of the counts that left the classes as they were, if all scorers follow."""
-        if not all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers):
+        if not self._lives:
             return None
         changed = object.__new__(Compiled)
         changed.__dict__.update(self.__dict__)
-        changed.log_prior = self.temperature * log_prior_of(self._views, settings, self.order)
+        if self._prior_moves:
+            moved = (
+                log_prior_of(self._views, settings, self.order)
+                if self.intercept
+                else _moved(settings, self.order)
+            )
+            changed.log_prior = moved if self.temperature == 1 else self.temperature * moved
         return changed
 
     @property
@@ -134,9 +142,14 @@ class Compiled:
         answers: NDArray[Any] = self.labels[self.best(columns, threads)]
         return answers
 
-    def posterior_of_one(self, columns: list[Any], threads: int) -> tuple[list[Label], list[float]]:
-        """The classes, and the posterior of each for the only document."""
-        return self.classes, probabilities(self.log_posterior(columns, threads))[0].tolist()
+    def posterior_of_one(self, columns: list[Any], threads: int) -> dict[Label, float]:
+        """The posterior of each class for the only document."""
+        posterior = probabilities(self.log_posterior(columns, threads))
+        return dict(zip(self.classes, posterior[0].tolist(), strict=True))
+
+    def best_of_one(self, columns: list[Any], threads: int) -> Label:
+        """The most probable class of the only document."""
+        return self.classes[int(self.best(columns, threads)[0])]
 
     def explain(self, columns: list[Any], label: Label | None, threads: int) -> Explanation:
         """Take the score of the only document apart."""
@@ -160,6 +173,12 @@ class Compiled:
             against=classes[others[0]] if others else None,
             intercept=self.intercept,
         )
+
+    def top_terms(self, label: Label, n: int, view: int) -> list[tuple[str, float]]:
+        """The terms of a view that speak most for a class."""
+        if label not in self.classes:
+            raise ValueError(f"There is no class {label!r}. The classes are {self.classes!r}.")
+        return self.scorers[view].top(self.classes.index(label), n)
 
     def parts(self, columns: list[Any]) -> tuple[str, list[Part]]:
         """The only document as text, and the parts of its score with their places in it."""
@@ -253,6 +272,21 @@ def _scorer(
     if isinstance(inner, LivingScorer) and inner.follows:
         return WeighedScorer(inner.ordered(order), own.groups[0])
     return WeighedScorer(view.compile(tally, order, settings.alpha, settings.unseen), own.groups[0])
+
+
+def _prior_moves(views: NamedViews, settings: Settings) -> bool:
+    """Whether the prior changes with the documents of classes that stay the same."""
+    judged = settings.judgment
+    if has_no_prior(views, settings.priors):
+        return False
+    if judged is None or not judged.views:
+        return settings.priors == "empirical"
+    return settings.priors != "empirical" or any(label not in judged.bias for label in settings.classes)
+
+
+def _moved(settings: Settings, order: Classes) -> Floats:
+    """The empirical prior, as `log_prior` gives it."""
+    return log_prior("empirical", (), settings.documents_of(order))
 
 
 def log_prior_of(views: NamedViews, settings: Settings, order: Classes) -> Floats:

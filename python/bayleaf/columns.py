@@ -122,20 +122,32 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
+TEXTS = frozenset({str, bytes})
+
+
+def holds_texts(column: Any) -> bool:
+    """Whether a list or tuple holds nothing but texts, told by their types."""
+    return type(column) in {list, tuple} and TEXTS.issuperset(map(type, column))
+
+
 def has_missing(column: Any) -> bool:
     """Whether a column lacks values, without a copy of it if its library knows."""
+    if holds_texts(column):
+        return False
     if hasattr(column, "isna"):
         return bool(column.isna().any())
     known = getattr(column, "null_count", None)
     if known is not None:
         return bool(known() if callable(known) else known)
-    if not isinstance(column, list | tuple) or {*map(type, column)} <= {str, bytes}:
+    if not isinstance(column, list | tuple):
         return False
     return any(map(is_missing, column))
 
 
 def check_no_missing(column: Any) -> None:
     """Raise if a text is missing: there would be nothing to learn from its row."""
+    if holds_texts(column):
+        return
     values = column.tolist() if isinstance(column, np.ndarray) else column
     if has_missing(values):
         found = ((row, each) for row, each in enumerate(as_list(values, "X")) if is_missing(each))
@@ -223,17 +235,23 @@ def fingerprint(columns: Sequence[Any], labels: Iterable[Any]) -> int:
 
     The same in every process, so that a file can keep it.
     """
-    values = [_hashable(column) for column in columns]
-    return sum(map(_digest, zip(labels, *values, strict=True)))
+    rows = zip(labels, *map(_hashable, columns), strict=True)
+    digests = (blake2b(_joined(row), digest_size=8).digest() for row in rows)
+    return sum(int.from_bytes(digest, "little") for digest in digests)
 
 
-def _digest(row: Iterable[Any]) -> int:
-    found = blake2b(digest_size=8)
+def row_bytes(columns: Sequence[Any]) -> Iterable[bytes]:
+    """Each row of the columns as bytes, the same for the same values; a text is its UTF-8."""
+    return map(_joined, zip(*map(_hashable, columns), strict=True))
+
+
+def _joined(row: Iterable[Any]) -> bytes:
+    parts = []
     for value in row:
         text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
         part = text if isinstance(text, bytes) else repr(text).encode()
-        found.update(len(part).to_bytes(8, "little") + part)
-    return int.from_bytes(found.digest(), "little")
+        parts += [len(part).to_bytes(8, "little"), part]
+    return b"".join(parts)
 
 
 def _hashable(column: Any) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayleaf.estimator_settings import Settled
 from bayleaf.model import Model
 from bayleaf.model_views import as_given, columns_of
 from bayleaf.row_weights import ClassSizes
@@ -48,7 +49,7 @@ def restored(kind: type[NaiveBayes], model: Model, threads: int | None) -> Naive
     settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
     settings["tuning"] = None if model.judgment is None else model.judgment.level
     found = kind(views, threads=threads, **settings, **kept)
-    found.views_, found.model_ = views, model
+    found.views_, found.model_, found._settled_ = views, model, Settled()
     found._sizes_ = ClassSizes.from_list(model.notes.get("sizes"))
     if found._sizes_.sums is not None or found.class_weight is not None:
         found.priors = (

@@ -1,4 +1,4 @@
-"""How a scikit-learn estimator takes X: one column of texts, a table, or an array, the same in every call."""
+"""How a scikit-learn estimator takes X (texts, a table, or an array, the same in every call) and y."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
 from bayleaf import columns
+from bayleaf.labels import plain_labels
 
 
 class TableInput:
@@ -75,3 +77,22 @@ class TableInput:
         if columns.is_table(x):
             return {name: next(iter(column)) for name, column in self._columns(x, reset=False).items()}
         return dict(zip(self._names_, np.ravel(np.asarray(x, object)).tolist(), strict=True))
+
+
+def checked_labels(y: Any) -> NDArray[Any]:
+    """Labels in one dimension, none of them missing."""
+    if y is None:
+        raise ValueError("NaiveBayes requires y to be passed, but the target y is None.")
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {shape} instead. If it says which of several "
+            "labels each row has, use MultiLabel(NaiveBayes())."
+        )
+    if type(y) is list and {*map(type, y)} == {str}:
+        return np.array([*y, None], object)[:-1]  # alone, NumPy would drop zeros from the end of a string
+    labels: NDArray[Any] = column_or_1d(plain_labels(y), warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+    return labels

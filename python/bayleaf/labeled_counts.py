@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 from bayleaf._core import NotLearned
 from bayleaf.columns import length_of
 from bayleaf.labels import Labels, as_list
+from bayleaf.ledger import Ledger, NotInLedger
 from bayleaf.model_views import NamedViews
 from bayleaf.table.counts import NotCounted
 from bayleaf.turns import finish
@@ -25,13 +24,14 @@ MOST_DOCUMENTS = 2**62
 class LabeledCounts:
     """A tally for each view, and how many documents each class has; classes have numbers as they are met."""
 
-    def __init__(self, views: NamedViews, classes: Any = None) -> None:
+    def __init__(self, views: NamedViews, classes: Any = None, ledger: Ledger | None = None) -> None:
         self.columns = [name for name, _ in views]
         self.labels = Labels()
         if classes is not None:
             self.labels.close(classes)
         self.tallies: list[Tally] = [view.tally() for _, view in views]
         self.documents = np.zeros(0, np.int64)
+        self.ledger = ledger
 
     @classmethod
     def of(
@@ -41,9 +41,10 @@ class LabeledCounts:
         closed: bool,
         documents: NDArray[np.int64],
         tallies: list[Tally],
+        ledger: Ledger | None = None,
     ) -> LabeledCounts:
         """What a file holds."""
-        found = cls(views)
+        found = cls(views, ledger=ledger)
         found.labels.number(classes)
         found.labels.closed = closed
         found.documents, found.tallies = documents, tallies
@@ -65,6 +66,8 @@ class LabeledCounts:
 
     def documents_of(self, order: Classes) -> NDArray[np.int64]:
         """How many documents the classes with these numbers have."""
+        if len(self.documents) == len(self.labels.names):
+            return self.documents[order]
         documents = np.zeros(len(self.labels.names), np.int64)
         documents[: len(self.documents)] = self.documents
         return documents[order]
@@ -93,47 +96,86 @@ class LabeledCounts:
         if left_out:
             raise ValueError(f"`classes` lacks {left_out!r}, which are there already. Name all classes.")
 
-    @contextmanager
-    def labels_kept_or_undone(self) -> Iterator[None]:
+    def labels_kept_or_undone(self) -> KeptOrUndone:
         """New labels stay with the documents they came with, and go if those are refused."""
-        documents, labels = self.documents, self.labels.state
-        try:
-            yield
-        except BaseException:
-            if self.documents is documents:
-                self.labels.go_back(labels)
-            raise
+        return KeptOrUndone(self)
 
     def add(self, columns: list[Any], numbers: Classes, threads: int) -> None:
         """Count documents."""
-        more = np.bincount(numbers, minlength=len(self.labels.names))
-        self._change(columns, numbers, _added(self.documents, more), threads)
+        self._change(columns, numbers, self._with(numbers, 1), threads)
 
     def subtract(self, columns: list[Any], numbers: Classes, threads: int) -> None:
         """Take documents back; ValueError if they cannot have been counted."""
-        left = _added(self.documents, -np.bincount(numbers, minlength=len(self.documents)))
+        left = self._with(numbers, -1)
         if left.min(initial=0) < 0:
             raise ValueError(self._not_learned(None, int(left.argmin())))
         self._change(columns, numbers, left, threads, forget=True)
 
+    def _with(self, numbers: Classes, sign: int) -> NDArray[np.int64]:
+        """How many documents each class has with these, or without."""
+        if len(numbers) == 1 and numbers[0] < len(self.documents):
+            documents = self.documents.copy()
+            documents[numbers[0]] += sign
+            return documents
+        return _added(self.documents, sign * np.bincount(numbers, minlength=len(self.documents)))
+
+    @property
+    def key(self) -> tuple[bytes, int, bool]:
+        """What the list of classes depends on."""
+        return (self.documents > 0).tobytes(), len(self.labels.names), self.labels.closed
+
     def _change(
         self, columns: list[Any], numbers: Classes, documents: Any, threads: int, forget: bool = False
     ) -> None:
-        before = [tally.changes for tally in self.tallies]
+        names, tallies = self.columns, self.tallies
+        if self.ledger is not None:  # first: what it refuses is not looked at
+            names, tallies, columns = (
+                ["", *names],
+                self._noted(self.tallies),
+                [self._digests(columns), *columns],
+            )
+        before = [tally.changes for tally in tallies]
         name, done = "", False
         try:
-            for name, tally, column in zip(self.columns, self.tallies, columns, strict=True):  # noqa: B007
+            for name, tally, column in zip(names, tallies, columns, strict=True):  # noqa: B007
                 _counted(tally, column, numbers, threads, forget)
             self.documents, done = documents, True
         except BaseException as error:
             if not done:
-                counted = list(zip(self.tallies, columns, before, strict=True))
+                counted = list(zip(tallies, columns, before, strict=True))
                 finish(lambda: _undo(counted, numbers, threads, forget))
+            if isinstance(error, NotInLedger):
+                raise ValueError(self._not_in_ledger(*error.args)) from None
             if isinstance(error, NotLearned | NotCounted):
                 term, number = error.args
                 column = name if isinstance(error, NotCounted) else ""
                 raise ValueError(self._not_learned(term, number, column)) from None
             raise
+
+    def _digests(self, columns: list[Any]) -> list[bytes]:
+        """A hash of each document; views of one column read the same."""
+        assert self.ledger is not None
+        return self.ledger.digests(list(dict(zip(self.columns, columns, strict=True)).values()))
+
+    def _noted(self, tallies: list[Any]) -> list[Any]:
+        return tallies if self.ledger is None else [self.ledger, *tallies]
+
+    def learned(self, columns: list[Any]) -> list[dict[Label, int]]:
+        """How often each document was learned with each class, by the ledger."""
+        if self.ledger is None:
+            raise ValueError("The model keeps no ledger of its documents. Make it with `ledger=True`.")
+        held = [self.ledger.held(digest) for digest in self._digests(columns)]
+        return [{self.labels.names[number]: times for number, times in each.items()} for each in held]
+
+    def _not_in_ledger(self, row: int, number: int, others: list[int]) -> str:
+        label, names = self.labels.names[number], [self.labels.names[other] for other in others]
+        if number in others:
+            known = f"was learned as {label!r} less often than it is to be forgotten"
+        elif names:
+            known = f"was learned as {' and '.join(map(repr, names))}, not as {label!r}"
+        else:
+            known = "was never learned"
+        return f"Document {row} {known}, says the ledger. Nothing was forgotten."
 
     def _not_learned(self, term: str | None, number: int, column: str = "") -> str:
         label = self.labels.names[number]
@@ -151,10 +193,15 @@ class LabeledCounts:
         moved = np.zeros(len(self.labels.names), np.int64)
         np.add.at(moved, numbers[: len(source.documents)], source.documents)
         documents = _added(self.documents, moved)
-        pairs = list(zip(self.tallies, source.tallies, strict=True))
+        if (self.ledger is None) != (source.ledger is None):
+            raise ValueError(
+                "One of the models keeps a ledger of its documents and the other does not. Make both with "
+                "`ledger=True`, or both without."
+            )
+        pairs = list(zip(self._noted(self.tallies), source._noted(source.tallies), strict=True))
         for mine, yours in pairs:
             mine.check_merge(yours, numbers)
-        before = [mine.changes for mine in self.tallies]
+        before = [mine.changes for mine, _ in pairs]
 
         def merge() -> None:
             for (mine, yours), then in zip(pairs, before, strict=True):
@@ -165,13 +212,27 @@ class LabeledCounts:
         finish(merge)
 
 
-def _undo(counted: list[tuple[Tally, Any, int]], numbers: Classes, threads: int, forget: bool) -> None:
+class KeptOrUndone:
+    """What `labels_kept_or_undone` gives; no generator, which would be a tenth of learning one message."""
+
+    def __init__(self, counts: LabeledCounts) -> None:
+        self._counts, self._documents, self._labels = counts, counts.documents, counts.labels.state
+
+    def __enter__(self) -> None:
+        """Nothing to do yet."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self._counts.documents is self._documents:
+            self._counts.labels.go_back(self._labels)
+
+
+def _undo(counted: list[tuple[Any, Any, int]], numbers: Classes, threads: int, forget: bool) -> None:
     for tally, column, before in counted:
         if tally.changes == before + 1:
             _counted(tally, column, numbers, threads, not forget)
 
 
-def _counted(tally: Tally, column: Any, numbers: Classes, threads: int, forget: bool) -> None:
+def _counted(tally: Any, column: Any, numbers: Classes, threads: int, forget: bool) -> None:
     if forget:
         tally.subtract(column, numbers)
     else:

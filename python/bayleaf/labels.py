@@ -13,6 +13,7 @@ from bayleaf.columns import is_missing
 from bayleaf.types import Label
 
 ARROW_STRINGS = ("string", "large_string")
+PLAIN = frozenset({str, int})
 
 
 class Labels:
@@ -48,6 +49,10 @@ class Labels:
 
     def number(self, labels: Any, grow: bool = True) -> NDArray[np.uint32]:
         """The number of each label; new labels get the next ones, if `grow` and the set is open."""
+        if type(labels) is list and len(labels) == 1 and type(labels[0]) in PLAIN:
+            known = self._number.get(labels[0])
+            if known is not None:
+                return np.array([known], np.uint32)
         if hasattr(labels, "starts") or str(getattr(labels, "type", None)) in ARROW_STRINGS:
             return self._number_column(labels, grow)
         values = as_list(labels)

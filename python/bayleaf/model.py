@@ -15,6 +15,7 @@ from bayleaf.checks import check_alpha, check_choice, check_priors, check_thread
 from bayleaf.columns import check_no_missing, fingerprint
 from bayleaf.explanation import Explanation
 from bayleaf.labeled_counts import LabeledCounts
+from bayleaf.ledger import Ledger, ledger_of
 from bayleaf.model_views import WHOLE, Views
 from bayleaf.next_labels import AT_RANDOM, Question, ask, check_asking
 from bayleaf.posterior import log_evidence, probabilities
@@ -42,6 +43,7 @@ class Model(OneByOne):
     | `unseen` | "ignore", "smooth" | how to score terms not seen in training |
     | `classes` | labels, None | close the set of classes; None lets new ones in |
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
+    | `ledger` | False, True, a key | remember a hash of each document, and forget by identity |
 
     `alpha`, `priors`, `unseen` and what the views make of their counts can be changed at any time with
     `configure`, without another look at the documents. `notes`, a mapping ready for JSON, goes into the file.
@@ -56,10 +58,11 @@ class Model(OneByOne):
         unseen: Unseen = "ignore",
         classes: Any = None,
         threads: int | None = None,
+        ledger: bool | str | bytes = False,
     ) -> None:
         self._turn = Turn()
         self.views: list[tuple[str, View]] = model_views.named_views([words()] if views is None else views)
-        self._counts = LabeledCounts(self.views, classes)
+        self._counts = LabeledCounts(self.views, classes, ledger_of(ledger))
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
         self.threads = check_threads(threads)
@@ -99,6 +102,11 @@ class Model(OneByOne):
         return self._counts.labels.closed
 
     @property
+    def ledger(self) -> Ledger | None:
+        """Which documents were learned, if the model remembers."""
+        return self._counts.ledger
+
+    @property
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
         documents = self.documents_of(self.order).tolist()
@@ -120,6 +128,7 @@ class Model(OneByOne):
         check_priors(priors)
         views = model_views.configured(self.views, view, settings)
         self.views, self.alpha, self.priors, self.unseen = views, alpha, priors, unseen
+        self._fits = self._judged == self._weighable()
         self._answers.drop()
         return self
 
@@ -141,6 +150,11 @@ class Model(OneByOne):
         self._counts.subtract(columns, numbers, self.threads)
         self._changed(columns, numbers, -1)
         return self
+
+    def learned(self, X: Any) -> list[dict[Label, int]]:
+        """How often each document was learned with each class, if the model keeps a ledger."""
+        with self._turn:
+            return self._counts.learned(model_views.read(self.views, X))
 
     def merge(self, other: Model) -> Self:
         """Add everything that another model has learned with the same views."""
@@ -178,18 +192,17 @@ class Model(OneByOne):
         columns, numbers = self._input(X, y, grow=False)
         return columns, self._counts.places(numbers)
 
-    def _ask(self, question: Callable[[Compiled], T]) -> T:
-        return self._answers.ask(question, self._compiled)
+    def _ask(self, columns: list[Any], question: Callable[[Compiled, list[Any], int], T]) -> T:
+        return self._answers.ask(lambda compiled: question(compiled, columns, self.threads), self._compiled)
 
     def _compiled(self, before: Compiled | None) -> Compiled:
         """What answers, derived from the counts; what lives with them is kept."""
-        present, labels = self._counts.documents > 0, self._counts.labels
-        if not present.any():
-            raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
-        key = (present.tobytes(), len(labels.names), labels.closed)
+        key = self._counts.key
         after = before.after(self) if before is not None and before.key == key else None
         if after is not None:
             return after
+        if not self._counts.documents.any():
+            raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
         check_priors(self.priors, self.classes)
         return Compiled(self.views, self.tallies, self.order, self, key, before)
 
@@ -200,8 +213,7 @@ class Model(OneByOne):
 
     def log_joint(self, X: Any) -> Floats:
         """log P(document, class), one row a document, one column a class."""
-        columns = model_views.read(self.views, X)
-        return self._ask(lambda compiled: compiled.log_joint(columns, self.threads))
+        return self._ask(model_views.read(self.views, X), Compiled.log_joint)
 
     def log_evidence(self, X: Any) -> Floats:
         """log P(document): the joint, summed over the classes."""
@@ -209,8 +221,7 @@ class Model(OneByOne):
 
     def log_posterior(self, X: Any) -> Floats:
         """log P(class | document): the joint divided by the evidence."""
-        columns = model_views.read(self.views, X)
-        return self._ask(lambda compiled: compiled.log_posterior(columns, self.threads))
+        return self._ask(model_views.read(self.views, X), Compiled.log_posterior)
 
     def posterior(self, X: Any) -> Floats:
         """P(class | document)."""
@@ -218,8 +229,7 @@ class Model(OneByOne):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each document; ties go to the first class."""
-        columns = model_views.read(self.views, X)
-        return self._ask(lambda compiled: compiled.answers(columns, self.threads))
+        return self._ask(model_views.read(self.views, X), Compiled.answers)
 
     def ask(self, pool: Any, n: int = 10, *, at_random: float = AT_RANDOM, seed: int = 0) -> list[Question]:
         """Which documents of a pool without labels to label next: `row`, `unsure`, `at_random` of each.
@@ -231,32 +241,22 @@ class Model(OneByOne):
         """
         check_asking(n, at_random, seed)
         columns = model_views.read(self.views, pool)
-        return ask(columns, self._posteriors, len(self.classes), n, at_random, seed)
+        posteriors = lambda some: probabilities(self._ask(some, Compiled.log_posterior))  # noqa: E731
+        return ask(columns, posteriors, len(self.classes), n, at_random, seed)
 
-    def _posteriors(self, columns: list[Any]) -> Floats:
-        return probabilities(self._ask(lambda compiled: compiled.log_posterior(columns, self.threads)))
-
-    def _learn_rows(self, X: Any, y: list[Any]) -> Any:
-        return self.learn(X, y)
-
-    def _posterior_of(self, X: Any) -> tuple[list[Label], list[float]]:
-        if self.n_documents == 0:
-            return [], []
-        columns = model_views.read(self.views, X)
-        return self._ask(lambda compiled: compiled.posterior_of_one(columns, self.threads))
+    def _ask_one(self, X: Any, question: Callable[[Compiled, list[Any], int], T]) -> T | None:
+        if not self._counts.documents.any():
+            return None
+        return self._ask(model_views.read(self.views, X), question)
 
     def explain(self, x: Any, label: Label | None = None) -> Explanation:
         """Take the score of one document apart: the parts sum to `log_joint`."""
         columns = model_views.read_row(self.views, x)
-        return self._ask(lambda compiled: compiled.explain(columns, label, self.threads))
+        return self._ask(columns, lambda compiled, read, n: compiled.explain(read, label, n))
 
     def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
         """The terms that speak most for a class, with their log odds against the mean of the others."""
-        compiled = self._answers.current(self._compiled)
-        classes = compiled.classes
-        if label not in classes:
-            raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
-        return compiled.scorers[view].top(classes.index(label), n)
+        return self._answers.current(self._compiled).top_terms(label, n, view)
 
     # Judging the evidence
 
@@ -267,11 +267,11 @@ class Model(OneByOne):
         With `weighed` False the model is the textbook; its judgment is kept for when it is True again.
         """
         found = self._judgment
-        return found if found is not None and self.weighed and self._judged == self._weighable() else None
+        return found if found is not None and self.weighed and self._fits else None
 
     @judgment.setter
     def judgment(self, judgment: Judgment | None) -> None:
-        self._judgment, self._judged = judgment, self._weighable()
+        self._judgment, self._judged, self._fits = judgment, self._weighable(), True
         self.drift = 0 if judgment is None else judgment.drift
         self._answers.drop()
 

@@ -11,6 +11,7 @@ from bayleaf import model_views, storage
 from bayleaf._core import Journal
 from bayleaf.checks import check_priors
 from bayleaf.labeled_counts import LabeledCounts
+from bayleaf.ledger import Ledger
 from bayleaf.ready import answers_of
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView
@@ -31,7 +32,10 @@ def packed(model: Model) -> bytes:
         _check_forgotten(model.classes, own)
     judgment = model.judgment
     arrays = [own.arrays for own in counts] if judgment is None else judgment.beside(counts)
-    answers = answers_of(model.views, model, model.order, counts)
+    if model.ledger is not None:
+        arrays[0] = {**arrays[0], **model.ledger.to_arrays(model.order)}
+    # With a ledger, changes of the counts alone must not be written behind the model.
+    answers = None if model.ledger is not None else answers_of(model.views, model, model.order, counts)
     return storage.pack(settings_of(model), arrays, answers)
 
 
@@ -60,6 +64,7 @@ def settings_of(model: Model) -> dict[str, Any]:
         "priors": priors,
         "unseen": model.unseen,
         **({"notes": model.notes} if model.notes else {}),
+        **({} if model.ledger is None else {"ledger": model.ledger.key.hex()}),
         **({} if model.judgment is None else {"judgement": model.judgment.to_dict(model.drift)}),
     }  # fmt: skip
 
@@ -87,6 +92,7 @@ def restored(
             unseen=settings["unseen"],
             threads=threads,
         )
+        ledger = _ledger(settings, arrays)
         judged = settings.get("judgement")
         unlabeled = None
         if judged is not None and judged.get("unlabeled") is not None:
@@ -98,7 +104,7 @@ def restored(
         if judged is not None:
             judgment = _judgment(judged, views, weights, rows, arrays, unlabeled)
         documents = np.array(settings["documents"], np.int64)
-        counts = LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies)
+        counts = LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies, ledger)
         model.adopt(counts, judgment)
         model.notes = dict(settings.get("notes", {}))
         _check(model, settings, arrays)
@@ -117,6 +123,11 @@ def _replay(model: Model, counts: LabeledCounts, journal: Journal) -> None:
     counts.documents = np.array(documents, np.int64)
     if model.judgment is not None:
         model.drift = int(drift)
+
+
+def _ledger(settings: dict[str, Any], arrays: list[Arrays]) -> Ledger | None:
+    key = settings.get("ledger")
+    return None if key is None else Ledger.of(bytes.fromhex(key), arrays[0], settings["documents"])
 
 
 def unpacked(

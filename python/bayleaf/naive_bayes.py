@@ -8,20 +8,21 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from bayleaf import estimator_file
+from bayleaf.answering import Compiled
 from bayleaf.checks import check_threads
 from bayleaf.columns import length_of
-from bayleaf.estimator_input import TableInput
+from bayleaf.estimator_input import TableInput, checked_labels
+from bayleaf.estimator_settings import Settled
 from bayleaf.explanation import Explanation
-from bayleaf.labels import as_array, plain_labels
+from bayleaf.labels import PLAIN
 from bayleaf.model import Model
 from bayleaf.model_views import as_given, named_views, paired, views_for
 from bayleaf.next_labels import AT_RANDOM, Question
@@ -34,6 +35,7 @@ from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.types import Floats, Label
 from bayleaf.view_parameters import ViewParameters
 
+T = TypeVar("T")
 _ALL = object()
 """In place of classes: there is one batch, of all rows."""
 
@@ -80,6 +82,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
     n_features_in_: int
     _names_: list[str]
     _sizes_: ClassSizes
+    _settled_: Settled
     _weighed_with_: dict[str, Any]
 
     def __init__(
@@ -179,18 +182,20 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
             return self._start(X, y, classes, sample_weight)
         model = self._ready()
         rows = self._rows(X, y, sample_weight)
-        before = model.class_documents
-        model.learn(rows.X, rows.y, classes)
-        self._sizes_.change(rows.labels, rows.weights, 1, before)
+        before = self._sizes_.before(rows.weights, model)
+        labels = rows.labels
+        model.learn(rows.X, labels, classes)
+        self._sizes_.change(labels, rows.weights, 1, before)
         return self._refreshed()
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Undo having learned X and y; ValueError, and no change, if they cannot have been learned."""
         model = self._ready()
         rows = self._rows(X, y, sample_weight)
-        before = model.class_documents
-        model.forget(rows.X, rows.y)
-        self._sizes_.change(rows.labels, rows.weights, -1, before)
+        before = self._sizes_.before(rows.weights, model)
+        labels = rows.labels
+        model.forget(rows.X, labels)
+        self._sizes_.change(labels, rows.weights, -1, before)
         return self._refreshed()
 
     def merge(self, other: NaiveBayes) -> Self:
@@ -207,23 +212,23 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
     def _start(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         check_tuning("tuning", self.tuning)
         check_class_weight(self.class_weight)
-        if len(_checked_labels(y)) == 0:
+        if len(checked_labels(y)) == 0:
             raise ValueError("There is nothing to learn: y has no labels. Give at least one row.")
         for name in ("_names_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        rows = Rows.of(self._columns(X, reset=True), _checked_labels(y), sample_weight)
+        rows = Rows.of(self._columns(X, reset=True), checked_labels(y), sample_weight)
         views = self._chosen_views(rows.X, self.tuning if classes is _ALL else None)
         settings: Any = {"alpha": 1.0 if self.alpha == "auto" else self.alpha, "unseen": self.unseen}
         settings |= {"classes": None if classes is _ALL else classes, "threads": self.threads}
         model = Model(views, priors=self.priors, **settings)
         model.learn(rows.X, rows.y)
-        self.views_, self.model_, self._sizes_ = views, model, ClassSizes()
+        self.views_, self.model_, self._sizes_, self._settled_ = views, model, ClassSizes(), Settled()
         self._weighed_with_ = {}
         self._sizes_.change(rows.labels, rows.weights, 1, {})
         return self._refreshed()
 
     def _refreshed(self) -> Self:
-        self.classes_ = as_array(self.model_.classes)
+        self._settled_.classes(self)
         return self
 
     def _settings(self, automatic: float) -> dict[str, Any]:
@@ -244,6 +249,8 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         if "model_" not in self.__dict__:
             check_is_fitted(self)
         model = self.model_
+        if self._settled_.is_known(self):
+            return model
         if model.weighed != (self.tuning is not None):
             model.weigh(self.tuning is not None)
         changed = {
@@ -256,6 +263,8 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         if warn and model.judgment is not None and self._judgeable() != self._weighed_with_:
             self._warn_of_settings()
         model.threads = check_threads(self.threads)
+        if warn:
+            self._settled_.note(self)
         return model
 
     def _warn_of_settings(self) -> None:
@@ -275,7 +284,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
     # Input
 
     def _examples(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return self._columns(X, reset=False), _checked_labels(y)
+        return self._columns(X, reset=False), checked_labels(y)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Rows:
         return Rows.of(*self._examples(X, y), sample_weight, groups)
@@ -342,12 +351,16 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         return Model(fresh._chosen_views(columns, None)).ask(columns, n, at_random=at_random, seed=seed)
 
     def _learn_rows(self, X: Any, y: list[Any]) -> Any:
-        return self.partial_fit(X, y)
+        plain = type(y[0]) in PLAIN and self.__sklearn_is_fitted__() and isinstance(self.views_, list)
+        if not plain or not self._settled_.is_known(self):
+            return self.partial_fit(X, y)
+        self.model_.learn(X, y)
+        return self._refreshed()
 
-    def _posterior_of(self, X: Any) -> tuple[list[Label], list[float]]:
-        if not self.__sklearn_is_fitted__() or not self.model_.n_documents:
-            return [], []
-        return self._ready()._posterior_of(self._columns(X, reset=False))
+    def _ask_one(self, X: Any, question: Callable[[Compiled, list[Any], int], T]) -> T | None:
+        if not self.__sklearn_is_fitted__():
+            return None
+        return self._ready()._ask_one(self._columns(X, reset=False), question)
 
     def top_terms(self, label: Label, n: int = 10, view: int = 0) -> list[tuple[str, float]]:
         """The terms of a view that speak most for a class, with their log odds against the others' mean."""
@@ -374,22 +387,6 @@ def load(
     """Read a fitted NaiveBayes; one learned with a normalizer of your own needs that function again."""
     model = Model.load(Path(path), normalizer=normalizer, threads=threads)
     return estimator_file.restored(NaiveBayes, model, threads)
-
-
-def _checked_labels(y: Any) -> NDArray[Any]:
-    if y is None:
-        raise ValueError("NaiveBayes requires y to be passed, but the target y is None.")
-    shape: tuple[int, ...] = getattr(y, "shape", ())
-    if len(shape) == 2 and shape[1] > 1:
-        raise ValueError(
-            f"y should be a 1d array, got an array of shape {shape} instead. If it says which of several "
-            "labels each row has, use MultiLabel(NaiveBayes())."
-        )
-    labels: NDArray[Any] = column_or_1d(plain_labels(y), warn=True)
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-    return labels
 
 
 def _warn_of_counts(model: Model) -> None:

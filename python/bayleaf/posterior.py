@@ -87,7 +87,7 @@ def unless_unsure(answers: NDArray[Any], probabilities: Floats, bound: Any, labe
     return np.array(given, dtype=object) if label is None else as_array(given)
 
 
-def log_prior(priors: Priors, labels: Sequence[Any], class_documents: Floats) -> Floats:
+def log_prior(priors: Priors, labels: Sequence[Any], class_documents: NDArray[Any]) -> Floats:
     """What is known of a document's class before looking at it."""
     if isinstance(priors, Mapping):
         probabilities = np.array([float(priors[label]) for label in labels])

@@ -89,6 +89,10 @@ class ClassSizes:
         for label, weight in zip(names, each, strict=True):
             self.sums[label] = self.sums.get(label, Fraction(0)) + sign * Fraction(weight)
 
+    def before(self, weights: Floats | None, model: Any) -> Mapping[Label, int]:
+        """The rows of each class until now, if rows that weigh so much need them."""
+        return {} if self.sums is None and weights is None else model.class_documents
+
     def merge(self, other: ClassSizes, before: Mapping[Label, int], theirs: Mapping[Label, int]) -> None:
         """Add the sizes of another estimator; the rows of each class were so many, here and there."""
         if self.sums is None and other.sums is None:

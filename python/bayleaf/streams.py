@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
+from bayleaf.answering import Compiled
 from bayleaf.types import Label
+
+T = TypeVar("T")
 
 
 class OneByOne:
@@ -16,11 +19,15 @@ class OneByOne:
 
     _multiclass = _supervised = True  # what River asks of a classifier
 
-    def _learn_rows(self, X: Any, y: list[Any]) -> Any:
+    def learn(self, X: Any, y: Any) -> Any:
+        """Learn rows."""
         raise NotImplementedError
 
-    def _posterior_of(self, X: Any) -> tuple[list[Label], list[float]]:
-        """The classes, and the posterior of each for the only row of X; no classes if nothing was learned."""
+    def _learn_rows(self, X: Any, y: list[Any]) -> Any:
+        return self.learn(X, y)
+
+    def _ask_one(self, X: Any, question: Callable[[Compiled, list[Any], int], T]) -> T | None:
+        """What is asked of the only row of X; None if nothing was learned."""
         raise NotImplementedError
 
     def learn_one(self, x: Any, y: Label) -> None:
@@ -29,12 +36,11 @@ class OneByOne:
 
     def predict_proba_one(self, x: Any) -> dict[Label, float]:
         """The posterior of each class for one document; empty if nothing was learned yet."""
-        return dict(zip(*self._posterior_of(_as_rows(x)), strict=True))
+        return self._ask_one(_as_rows(x), Compiled.posterior_of_one) or {}
 
     def predict_one(self, x: Any) -> Label | None:
         """The most probable class of one document, or None; ties go to the first class."""
-        posterior = self.predict_proba_one(x)
-        return max(posterior, key=posterior.__getitem__) if posterior else None
+        return self._ask_one(_as_rows(x), Compiled.best_of_one)
 
 
 def _as_rows(x: Any) -> Any:

@@ -14,8 +14,8 @@ use crate::score::settings::{Event, Settings};
 use crate::score::sums::Sums;
 use crate::score::totals::idf;
 use crate::tally::Tally;
-use crate::tally::cells::Delta;
-use crate::tally::index::{Counted, Watcher};
+use crate::tally::cells::Cell;
+use crate::tally::index::{Changed, Counted, Watcher};
 use crate::threads::{ForEach, for_each_document, ranges};
 
 /// Less than this is not worth another thread.
@@ -44,12 +44,23 @@ thread_local! {
 struct Following<'a>(&'a mut Option<Rows>);
 
 impl Watcher for Following<'_> {
-    fn before(&mut self, counts: &Counted, delta: &Delta) {
-        self.0.iter_mut().for_each(|rows| rows.before(counts, delta));
+    fn fetch(&mut self, counts: &Counted, cells: &[Cell]) {
+        self.0.iter_mut().for_each(|rows| rows.fetch(counts, cells));
     }
 
-    fn after(&mut self, counts: &Counted, delta: &Delta) {
-        self.0.iter_mut().for_each(|rows| rows.after(counts, delta));
+    fn before(&mut self, counts: &Counted, class: usize, cells: &[Cell]) {
+        self.0.iter_mut().for_each(|rows| rows.before(counts, class, cells));
+    }
+
+    fn after(&mut self, counts: &Counted, class: usize, cells: &[Cell]) {
+        self.0.iter_mut().for_each(|rows| rows.after(counts, class, cells));
+    }
+
+    #[inline(always)]
+    fn changed(&mut self, counts: &Counted, class: usize, cell: &Changed) {
+        if let Some(rows) = &mut self.0 {
+            rows.changed(counts, class, cell);
+        }
     }
 
     fn lost(&mut self) {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::memory::{extend, prefetch};
 use crate::score::settings::{Event, Frequency, Settings};
 use crate::score::totals::{Numbers, Total, mass};
-use crate::tally::cells::{Cell, Delta};
-use crate::tally::index::{Counted, Places, Watcher};
+use crate::tally::cells::Cell;
+use crate::tally::index::{Changed, Counted, Places, Watcher};
 
 /// In the first place of a row: the term has no count, and is as good as unknown.
 pub const DEAD: f64 = f64::NAN;
@@ -194,8 +194,8 @@ impl Rows {
     }
 
     /// Write one place of a row whose others stay.
-    fn write_place(&mut self, counts: &Counted, node: usize, class: usize, place: usize) {
-        let part = counts.cell(place, class).map_or_else(|| self.absent(), |cell| self.part(cell, 0.0));
+    fn write_place(&mut self, node: usize, place: usize, cell: &Cell) {
+        let part = if cell.documents > 0 { self.part(cell, 0.0) } else { self.absent() };
         if self.settings.event == Event::Earned {
             self.earned[node].sum += fixed(part) - fixed(self.parts[place]);
         }
@@ -232,9 +232,9 @@ impl Rows {
         if self.settings.event == Event::Multinomial && self.settings.frequency == Frequency::Normalized {
             return log_of(self.as_number(mass), self.settings.alpha);
         }
-        match self.logs.get(mass as usize) {
-            Some(log) if mass < SMALL as u128 => *log,
-            _ => log_of(mass as f64, self.settings.alpha),
+        match self.logs.get(mass.min(SMALL as u128) as usize) {
+            Some(log) => *log,
+            None => log_of(mass as f64, self.settings.alpha),
         }
     }
 
@@ -245,18 +245,30 @@ impl Rows {
     }
 
     fn follow(&mut self, counts: &Counted, node: usize, class: usize, old: &Changing) {
-        let row = counts.index.row(node);
         let place = counts.index.find(node, class);
         let new = place.and_then(|place| counts.cell(place, class)).copied().unwrap_or_default();
+        self.follow_to(counts, (node, class), old, place, &new);
+    }
+
+    #[inline(always)]
+    fn follow_to(
+        &mut self,
+        counts: &Counted,
+        (node, class): (usize, usize),
+        old: &Changing,
+        place: Option<usize>,
+        new: &Cell,
+    ) {
+        let row = counts.index.row(node);
         let before = self.holders_of(node);
         if !self.holders.is_empty() {
             self.holders[node] = before + u64::from(new.documents) - u64::from(old.cell.documents);
         }
         let after = self.holders_of(node);
-        let live = counts.index.is_live(node);
+        let live = new.documents > 0 || counts.index.is_live(node);
         let used = live && self.is_used(node);
         for (cell, holders, counted, added) in
-            [(&old.cell, before, old.used, false), (&new, after, used, true)]
+            [(&old.cell, before, old.used, false), (new, after, used, true)]
         {
             if counted && cell.documents > 0 {
                 self.totals[class].change(&self.settings, cell, holders, added);
@@ -278,7 +290,7 @@ impl Rows {
         let moved = row != old.row || live != old.live || used != old.used;
         match place {
             Some(place) if !moved && used && self.settings.event != Event::Complement => {
-                self.write_place(counts, node, class, place);
+                self.write_place(node, place, new);
             }
             _ => drop(self.write(counts, node)),
         }
@@ -286,31 +298,50 @@ impl Rows {
 }
 
 impl Watcher for Rows {
-    fn before(&mut self, counts: &Counted, delta: &Delta) {
+    fn fetch(&mut self, counts: &Counted, cells: &[Cell]) {
         self.grow(counts);
+        for cell in cells {
+            let node = cell.term as usize;
+            let row = counts.index.row(node);
+            counts.index.prefetch_places(row);
+            prefetch(&self.parts, row.start);
+            prefetch(&self.holders, node);
+            self.prefetch(node);
+        }
+    }
+
+    fn before(&mut self, counts: &Counted, class: usize, cells: &[Cell]) {
         let mut changing = std::mem::take(&mut self.changing);
         changing.clear();
-        changing.extend(delta.cells.iter().map(|cell| {
+        changing.extend(cells.iter().map(|cell| {
             let node = cell.term as usize;
-            let place = counts.index.find(node, delta.class);
+            let place = counts.index.find(node, class);
             let live = counts.index.is_live(node);
             Changing {
                 row: counts.index.row(node),
                 live,
                 used: live && self.is_used(node),
-                cell: place.and_then(|place| counts.cell(place, delta.class)).copied().unwrap_or_default(),
+                cell: place.and_then(|place| counts.cell(place, class)).copied().unwrap_or_default(),
             }
         }));
         self.changing = changing;
     }
 
-    fn after(&mut self, counts: &Counted, delta: &Delta) {
+    fn after(&mut self, counts: &Counted, class: usize, cells: &[Cell]) {
         self.grow(counts);
         let changing = std::mem::take(&mut self.changing);
-        for (cell, old) in delta.cells.iter().zip(&changing) {
-            self.follow(counts, cell.term as usize, delta.class, old);
+        for (cell, old) in cells.iter().zip(&changing) {
+            self.follow(counts, cell.term as usize, class, old);
         }
         self.changing = changing;
+    }
+
+    #[inline(always)]
+    fn changed(&mut self, counts: &Counted, class: usize, cell: &Changed) {
+        let row = counts.index.row(cell.node);
+        let used = cell.live && self.is_used(cell.node);
+        let old = Changing { row, live: cell.live, used, cell: cell.old };
+        self.follow_to(counts, (cell.node, class), &old, Some(cell.place), &cell.new);
     }
 
     fn lost(&mut self) {}

@@ -1,6 +1,7 @@
 //! What is counted of one class: cells of integers, kept sorted, and the accumulators that fill them.
 
-use crate::memory::{extend, prefetch};
+use crate::lexicon::bag::Bag;
+use crate::memory::{extend, prefetch, with_room};
 
 /// More than any corpus has, and few enough that thousands of models can be merged.
 pub const MOST_OCCURRENCES: u64 = 1 << 48;
@@ -32,11 +33,38 @@ impl Cell {
     }
 }
 
-/// What some documents add to the counts of one class.
+impl Cell {
+    /// The sum of two cells of the same term.
+    #[inline(always)]
+    pub fn plus(mut self, more: &Cell) -> Self {
+        self.term = more.term;
+        self.add(more);
+        self
+    }
+
+    #[inline(always)]
+    fn add(&mut self, more: &Cell) {
+        self.documents += more.documents;
+        self.occurrences += more.occurrences;
+        self.shares += more.shares;
+    }
+}
+
+/// What some documents add to the counts of one class: a cell for each of their terms, in whatever order.
 pub struct Delta {
     pub class: usize,
     pub documents: u64,
     pub cells: Vec<Cell>,
+}
+
+impl Delta {
+    /// The same, in the order of the terms.
+    pub fn sorted(mut self) -> Self {
+        if !self.cells.is_sorted_by_key(|cell| cell.term) {
+            self.cells.sort_unstable_by_key(|cell| cell.term);
+        }
+        self
+    }
 }
 
 /// The counts of one class: sorted runs of cells, each at least twice as long as the next. Where an index knows the
@@ -104,14 +132,16 @@ impl ClassCounts {
         self.runs.first().map_or(&[], |run| run)
     }
 
-    /// Add to the cell at a position.
-    pub fn change(&mut self, position: usize, more: &Cell) {
-        if let Some(cell) = self.settle().get_mut(position) {
-            cell.documents += more.documents;
-            cell.occurrences += more.occurrences;
-            cell.shares += more.shares;
-            self.bound = self.bound.max(self.runs[0][position].occurrences);
-        }
+    /// Add to the cell at a position; what was there.
+    #[inline(always)]
+    pub fn change(&mut self, position: usize, more: &Cell) -> Cell {
+        let Some(cell) = self.runs.first_mut().and_then(|run| run.get_mut(position)) else {
+            return Cell::default();
+        };
+        let old = *cell;
+        cell.add(more);
+        self.bound = self.bound.max(cell.occurrences);
+        old
     }
 
     /// Put a new cell behind the others; its position.
@@ -161,16 +191,14 @@ fn join(left: Vec<Cell>, right: Vec<Cell>) -> Vec<Cell> {
     if left.is_empty() {
         return right;
     }
-    let mut joined = Vec::with_capacity(left.len() + right.len());
+    let mut joined = with_room(left.len() + right.len());
     let mut rights = right.into_iter().peekable();
     for mut cell in left {
         while let Some(other) = rights.next_if(|other| other.term < cell.term) {
             joined.push(other);
         }
         if let Some(other) = rights.next_if(|other| other.term == cell.term) {
-            cell.documents += other.documents;
-            cell.occurrences += other.occurrences;
-            cell.shares += other.shares;
+            cell.add(&other);
         }
         joined.push(cell);
     }
@@ -193,9 +221,16 @@ struct Slot {
 /// How many terms ahead their accumulators are fetched from memory.
 const AHEAD: usize = 24;
 
-/// One accumulator a term, for one class at a time.
+/// Documents of fewer bytes in all are counted in bags: one more document must not cost a look at the accumulators of
+/// all terms.
+const FEW_BYTES: usize = 64 << 10;
+
+/// One accumulator a term, for one class at a time; of few documents, a bag of each.
 #[derive(Default)]
 pub struct Counter {
+    few: bool,
+    bag: Bag,
+    bags: Vec<Cell>,
     slots: Vec<Slot>,
     touched: Vec<u32>,
     stamp: u32,
@@ -203,14 +238,36 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// Begin with documents of so many bytes in all.
+    pub fn start(&mut self, bytes: usize) {
+        self.few = bytes < FEW_BYTES;
+    }
+
     /// Make room for more terms.
     pub fn grow(&mut self, terms: usize) {
-        extend(&mut self.slots, terms, Slot::default());
+        if !self.few {
+            extend(&mut self.slots, terms, Slot::default());
+        }
+    }
+
+    pub fn count(&mut self, terms: &[u32]) {
+        self.documents += 1;
+        if self.few { self.count_bag(terms) } else { self.count_all(terms) }
+    }
+
+    fn count_bag(&mut self, terms: &[u32]) {
+        let share = (1u128 << 64) / terms.len().max(1) as u128;
+        self.bag.distinct(terms);
+        self.bags.extend(self.bag.pairs().map(|(term, times)| Cell {
+            term,
+            documents: 1,
+            occurrences: times.into(),
+            shares: share * u128::from(times),
+        }));
     }
 
     #[inline(never)]
-    pub fn count(&mut self, terms: &[u32]) {
-        self.documents += 1;
+    fn count_all(&mut self, terms: &[u32]) {
         if self.stamp == u32::MAX {
             self.slots.iter_mut().for_each(|slot| slot.stamp = 0);
             self.stamp = 0;
@@ -240,8 +297,28 @@ impl Counter {
         last.iter().for_each(|&term| count(slots, term));
     }
 
-    /// Give away what was counted, sorted by term, and start anew.
+    /// The bags of documents joined to one; that of a single document is as it is.
+    fn joined(&mut self, documents: u64) -> Vec<Cell> {
+        let mut cells = std::mem::take(&mut self.bags);
+        if documents > 1 {
+            cells.sort_unstable_by_key(|cell| cell.term);
+            cells.dedup_by(|other, kept| {
+                let same = other.term == kept.term;
+                if same {
+                    kept.add(other);
+                }
+                same
+            });
+        }
+        cells
+    }
+
+    /// Give away what was counted, and start anew.
     fn flush(&mut self) -> (u64, Vec<Cell>) {
+        if self.few {
+            let documents = std::mem::take(&mut self.documents);
+            return (documents, self.joined(documents));
+        }
         let mut cells = Vec::with_capacity(self.touched.len());
         if self.touched.len() > self.slots.len() / 16 {
             self.touched.clear();

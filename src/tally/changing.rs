@@ -1,12 +1,16 @@
 //! Indexed counts, changed cell by cell: the work of one more document is in proportion to that document.
 
 use crate::errors::TallyError;
-use crate::tally::Tally;
+use crate::memory::prefetch;
 use crate::tally::cells::{Cell, ClassCounts, Delta};
-use crate::tally::index::{Counted, Index, Watcher};
+use crate::tally::index::{Changed, Counted, Index, NONE, Watcher};
+use crate::tally::{Shard, Tally};
 
 /// A delta of less than this part of the cells is put in place by place; a larger one is merged.
 const IN_PLACE: usize = 8;
+
+/// So many cells are changed at a time: all of them are fetched from memory before the first is needed.
+const TOGETHER: usize = 256;
 
 impl Tally {
     /// Whether these cells are best changed one by one.
@@ -20,27 +24,40 @@ impl Tally {
     }
 
     pub(super) fn add_in_place(&mut self, delta: &Delta, watcher: &mut impl Watcher) {
-        self.change(delta, add_cells, watcher);
+        self.change(delta, true, watcher);
     }
 
     pub(super) fn take_in_place(&mut self, delta: &Delta, watcher: &mut impl Watcher) {
-        self.change(delta, take_cells, watcher);
+        self.change(delta, false, watcher);
     }
 
-    fn change(
-        &mut self,
-        delta: &Delta,
-        work: fn(&mut Index, &mut ClassCounts, &Delta),
-        watcher: &mut impl Watcher,
-    ) {
+    fn change(&mut self, delta: &Delta, add: bool, watcher: &mut impl Watcher) {
         let (Some(index), Some(shard)) = (&mut self.index, self.shards.first_mut()) else { return };
         if shard.classes.len() <= delta.class {
             shard.classes.resize_with(delta.class + 1, ClassCounts::default);
         }
         index.grow(shard.lexicon.nodes as usize);
-        watcher.before(&Counted { lexicon: &shard.lexicon, index, classes: &shard.classes }, delta);
-        work(index, &mut shard.classes[delta.class], delta);
-        watcher.after(&Counted { lexicon: &shard.lexicon, index, classes: &shard.classes }, delta);
+        let documents = &mut shard.classes[delta.class].documents;
+        *documents = if add { *documents + delta.documents } else { *documents - delta.documents };
+        for cells in delta.cells.chunks(TOGETHER) {
+            let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
+            fetch_index(&counted, cells);
+            watcher.fetch(&counted, cells);
+            fetch(&counted, delta.class, cells);
+            if add && index.is_direct() {
+                add_direct(shard, index, delta.class, cells, watcher);
+                continue;
+            }
+            watcher.before(&counted, delta.class, cells);
+            let counts = &mut shard.classes[delta.class];
+            if add {
+                add_cells(index, counts, delta.class, cells);
+            } else {
+                take_cells(index, counts, delta.class, cells);
+            }
+            let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
+            watcher.after(&counted, delta.class, cells);
+        }
     }
 
     pub(super) fn lose_index(&mut self, watcher: &mut impl Watcher) {
@@ -52,6 +69,8 @@ impl Tally {
     pub fn index(&mut self, width: usize) {
         let shard = self.settled();
         shard.classes.iter_mut().for_each(|counts| _ = counts.settle());
+        // From now on documents come one by one, for which nobody needs the accumulators of all terms.
+        shard.counter.clear();
         let index = Index::new(shard.lexicon.nodes as usize, width, &shard.classes);
         self.index = Some(index);
     }
@@ -68,6 +87,10 @@ impl Tally {
         if counts.classes.get(class).is_none_or(|counts| counts.documents < delta.documents) {
             return Err(TallyError::NotLearned { term: None, class });
         }
+        for cells in delta.cells.chunks(TOGETHER) {
+            fetch_index(&counts, cells);
+            fetch(&counts, class, cells);
+        }
         let left = |less: &Cell| {
             let node = less.term as usize;
             let place = (node < counts.index.nodes()).then(|| counts.index.find(node, class)).flatten()?;
@@ -80,31 +103,124 @@ impl Tally {
     }
 }
 
-fn add_cells(index: &mut Index, counts: &mut ClassCounts, delta: &Delta) {
-    counts.documents += delta.documents;
-    for cell in &delta.cells {
+/// Add cells where every term has a place for each class: no place moves, so each is followed at once.
+fn add_direct(
+    shard: &mut Shard,
+    index: &mut Index,
+    class: usize,
+    cells: &[Cell],
+    watcher: &mut impl Watcher,
+) {
+    for cell in cells {
         let node = cell.term as usize;
-        match index.find(node, delta.class) {
-            Some(place) => counts.change(index.position(place) as usize, cell),
-            None => index.insert(node, delta.class, counts.push(*cell)),
+        let place = index.row(node).start + class;
+        let (live, old) = match index.position(place) {
+            NONE => {
+                let live = index.is_live(node);
+                index.insert(node, class, shard.classes[class].push(*cell));
+                (live, Cell::default())
+            }
+            position => (true, shard.classes[class].change(position as usize, cell)),
+        };
+        let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
+        watcher.changed(&counted, class, &Changed { node, place, live, old, new: old.plus(cell) });
+    }
+}
+
+fn fetch_index(counted: &Counted, cells: &[Cell]) {
+    cells.iter().for_each(|cell| counted.index.prefetch(cell.term as usize));
+}
+
+/// Ask for the cells that will change.
+fn fetch(counted: &Counted, class: usize, cells: &[Cell]) {
+    let (known, index) = (counted.classes[class].unordered(), counted.index);
+    // What is to be forgotten may have terms that were never learned.
+    for node in cells.iter().map(|cell| cell.term as usize).filter(|&node| node < index.nodes()) {
+        if let Some(place) = index.find(node, class) {
+            prefetch(known, index.position(place) as usize);
+        }
+    }
+}
+
+fn add_cells(index: &mut Index, counts: &mut ClassCounts, class: usize, cells: &[Cell]) {
+    for cell in cells {
+        let node = cell.term as usize;
+        match index.find(node, class) {
+            Some(place) => drop(counts.change(index.position(place) as usize, cell)),
+            None => index.insert(node, class, counts.push(*cell)),
         }
     }
 }
 
 /// Take away cells, all of which are there.
-fn take_cells(index: &mut Index, counts: &mut ClassCounts, delta: &Delta) {
-    counts.documents -= delta.documents;
-    for less in &delta.cells {
+fn take_cells(index: &mut Index, counts: &mut ClassCounts, class: usize, cells: &[Cell]) {
+    for less in cells {
         let node = less.term as usize;
-        let Some(place) = index.find(node, delta.class) else { continue };
+        let Some(place) = index.find(node, class) else { continue };
         let position = index.position(place) as usize;
         match counts.unordered().get(position).and_then(|cell| cell.minus(less)) {
             Some(left) if left.documents > 0 => counts.set(position, left),
             _ => {
-                index.remove(node, delta.class);
+                index.remove(node, class);
                 let other = counts.take(position).map(|term| term as usize);
-                if let Some(place) = other.and_then(|term| index.find(term, delta.class)) {
+                if let Some(place) = other.and_then(|term| index.find(term, class)) {
                     index.moved(place, position);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn an_index_is_a_map_from_term_and_class_to_position(
+            width in 1usize..30,
+            first in prop::collection::btree_set((0u32..12, 0usize..30), 0..40),
+            changes in prop::collection::vec((0usize..20, 0usize..30, any::<bool>()), 0..80),
+        ) {
+            let mut known: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+            let mut classes = vec![ClassCounts::default(); width];
+            for (class, counts) in classes.iter_mut().enumerate() {
+                let own = first.iter().filter(|(_, of)| of % width == class).map(|&(term, _)| term);
+                let mut terms: Vec<u32> = own.collect();
+                terms.dedup();
+                let cells = terms.iter().map(|&term| Cell { term, documents: 1, occurrences: 1, shares: 1 });
+                *counts = ClassCounts::new(1, cells.collect());
+                known.extend((0..).zip(&terms).map(|(position, &term)| ((term as usize, class), position)));
+            }
+            let mut index = Index::new(12, width, &classes);
+            index.grow(20);
+            for (position, (node, class, add)) in (100u32..).zip(changes) {
+                let class = class % width;
+                match (add, known.contains_key(&(node, class))) {
+                    (true, false) => {
+                        index.insert(node, class, position as usize);
+                        known.insert((node, class), position);
+                    }
+                    (false, true) => {
+                        index.remove(node, class);
+                        known.remove(&(node, class));
+                    }
+                    _ => {}
+                }
+            }
+            prop_assert_eq!(index.cells(), known.len());
+            for node in 0..20 {
+                let live = known.range((node, 0)..(node + 1, 0)).next().is_some();
+                prop_assert_eq!(index.is_live(node), live);
+                for class in 0..width {
+                    let found = index.find(node, class);
+                    prop_assert_eq!(found.map(|place| index.position(place)), known.get(&(node, class)).copied());
+                    let row = index.row(node);
+                    prop_assert!(found.is_none_or(|place| index.class(row, place) == class));
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::lexicon::Lexicon;
 use crate::memory::{extend, filled};
-use crate::tally::cells::{Cell, ClassCounts, Delta};
+use crate::tally::cells::{Cell, ClassCounts};
 
 /// No cell, or no row.
 pub const NONE: u32 = u32::MAX;
@@ -173,11 +173,21 @@ impl Index {
         }
     }
 
-    /// Ask for what `row` will need.
+    /// Ask for what `row` will need or, of few classes, for the places themselves.
     #[inline(always)]
     pub fn prefetch(&self, node: usize) {
-        if let Some(rows) = &self.rows {
-            crate::memory::prefetch(rows, node);
+        match &self.rows {
+            Some(rows) => crate::memory::prefetch(rows, node),
+            None => crate::memory::prefetch(&self.position, node * self.width),
+        }
+    }
+
+    /// Ask for the places of a term, whose row is there.
+    #[inline(always)]
+    pub fn prefetch_places(&self, row: Places) {
+        crate::memory::prefetch(&self.position, row.start);
+        if !row.by_class {
+            crate::memory::prefetch(&self.class, row.start);
         }
     }
 
@@ -309,17 +319,32 @@ impl Counted<'_> {
 
 /// What follows indexed counts as they change.
 pub trait Watcher {
-    /// The cells that `delta` names are about to change.
-    fn before(&mut self, counts: &Counted, delta: &Delta);
+    /// Make room for what the cells of these terms will need, and ask the memory for it.
+    fn fetch(&mut self, counts: &Counted, cells: &[Cell]);
+    /// The cells of these terms in this class are about to change.
+    fn before(&mut self, counts: &Counted, class: usize, cells: &[Cell]);
     /// They have changed, and of other cells of the same terms maybe the places.
-    fn after(&mut self, counts: &Counted, delta: &Delta);
+    fn after(&mut self, counts: &Counted, class: usize, cells: &[Cell]);
+    /// One cell has changed, and no place has moved.
+    fn changed(&mut self, counts: &Counted, class: usize, cell: &Changed);
     /// The counts are no longer indexed.
     fn lost(&mut self);
 }
 
+/// A cell that has changed: where it is, whether its term had a count before, and what it was and is.
+pub struct Changed {
+    pub node: usize,
+    pub place: usize,
+    pub live: bool,
+    pub old: Cell,
+    pub new: Cell,
+}
+
 /// No rows follow.
 impl Watcher for () {
-    fn before(&mut self, _: &Counted, _: &Delta) {}
-    fn after(&mut self, _: &Counted, _: &Delta) {}
+    fn fetch(&mut self, _: &Counted, _: &[Cell]) {}
+    fn before(&mut self, _: &Counted, _: usize, _: &[Cell]) {}
+    fn after(&mut self, _: &Counted, _: usize, _: &[Cell]) {}
+    fn changed(&mut self, _: &Counted, _: usize, _: &Changed) {}
     fn lost(&mut self) {}
 }

@@ -55,6 +55,7 @@ impl Shard {
         order: &[u32],
     ) -> Result<Vec<Delta>, TallyError> {
         let lexicon = Arc::make_mut(&mut self.lexicon);
+        self.counter.start(order.iter().map(|&document| documents[document as usize].bytes.len()).sum());
         let mut deltas = Vec::new();
         let mut current = order.first().map(|&first| classes[first as usize]);
         let mut batch = Vec::new();
@@ -83,7 +84,8 @@ impl Shard {
             if self.classes.len() <= delta.class {
                 self.classes.resize_with(delta.class + 1, ClassCounts::default);
             }
-            self.classes[delta.class].add(delta.documents, delta.cells);
+            let Delta { class, documents, cells } = delta.sorted();
+            self.classes[class].add(documents, cells);
         }
     }
 }
@@ -165,6 +167,7 @@ impl Tally {
         }
         self.lose_index(watcher);
         let shard = self.settled();
+        let deltas: Vec<Delta> = deltas.into_iter().map(Delta::sorted).collect();
         for delta in &deltas {
             shard.check(delta)?;
         }

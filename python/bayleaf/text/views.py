@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypedDict, Unpack
 
 from bayleaf._core import Analyzer
 from bayleaf.checks import check_alpha, check_choice
-from bayleaf.columns import as_documents, filled, has_missing
+from bayleaf.columns import as_documents, filled, has_missing, holds_texts
 from bayleaf.text.counts import TextTally
 from bayleaf.text.event_models import Event, TermFrequency, check_complement_alpha
 from bayleaf.text.normalization import Digits, Normalization, Top, function_name, top
@@ -97,10 +97,12 @@ class TextView(View):
         """Text in a form that the core can borrow; a missing one is read as empty: it is no evidence."""
         if type(raw) is list and len(raw) == 1 and type(raw[0]) is str:
             return (raw[0],)  # as services ask: looking for what may be odd would take longer than the answer
+        if holds_texts(raw):
+            return tuple(raw)  # a list could change meanwhile
         documents = filled(raw, where) if has_missing(raw) else as_documents(raw)
         if isinstance(documents, list) and has_missing(documents):
             documents = filled(documents, where)
-        return tuple(documents) if isinstance(documents, list) else documents  # a list could change meanwhile
+        return tuple(documents) if isinstance(documents, list) else documents
 
     def tally(self) -> TextTally:
         """Counts of nothing yet."""
