@@ -28,6 +28,7 @@ MODULES = {
     "export": "tables",
     "import": "tables",
     "tokens": "tokens",
+    "stream": "stream",
     "study": "study",
     "teach": "teach",
     "serve": "serve",

@@ -127,6 +127,10 @@ class Reading:
                 labels.check(1000)
         finally:
             line.end()
+        self.tell_skipped(corpus)
+
+    def tell_skipped(self, corpus: Corpus) -> None:
+        """Say how much of a corpus was left out."""
         if corpus.skipped:
             rows = counted(corpus.skipped, "row was", "rows were")
             self.remark(f"{rows} left out: undecodable, malformed or without a class.")
