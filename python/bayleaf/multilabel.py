@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from bayleaf.estimator_settings import Settled
 from bayleaf.explanation import Explanation
 from bayleaf.model import Model
 from bayleaf.model_views import as_given
@@ -67,7 +68,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         kept = ("views_", "_names_", "n_features_in_", "feature_names_in_")
         found.__dict__ |= {name: value for name, value in whole.__dict__.items() if name in kept}
         found.model_ = relabeled(whole.model_, lambda labels: int(str(labels)[number]))
-        found._sizes_, found._weighed_with_ = ClassSizes(), {}
+        found._sizes_, found._weighed_with_, found._settled_ = ClassSizes(), {}, Settled()
         return found._refreshed()
 
     def partial_fit(self, X: Any, Y: Any) -> Self:

@@ -319,7 +319,7 @@ impl Counter {
             let documents = std::mem::take(&mut self.documents);
             return (documents, self.joined(documents));
         }
-        let mut cells = Vec::with_capacity(self.touched.len());
+        let mut cells = with_room(self.touched.len());
         if self.touched.len() > self.slots.len() / 16 {
             self.touched.clear();
             for (term, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.documents > 0) {

@@ -20,7 +20,8 @@ from bayleaf.text.selection import Selection
 from bayleaf.types import Classes, Floats, Unseen
 from bayleaf.view import Piece
 
-FEW_CLASSES = 8
+ROWS_UP_TO = 256
+"""With more classes, large batches are answered by frozen weights, summed tile by tile."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -132,8 +133,8 @@ class TextScorer(LivingScorer):
         return best
 
     def _for_many(self, column: Any) -> Any:
-        """Weights frozen as they are now, for many documents of many classes or of rows that move."""
-        pays = self.asked.moves or len(self.order) > FEW_CLASSES
+        """Weights frozen as they are now, for many documents of thousands of classes or of rows that move."""
+        pays = self.asked.moves or len(self.order) > ROWS_UP_TO
         if not pays or self.may_rule_out or length_of(column) < MANY_DOCUMENTS:
             return None
         changes = self.tally.changes
