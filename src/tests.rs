@@ -12,7 +12,7 @@ use crate::analyze::reader::{Analysis, Document};
 use crate::context::{Context, Labeled};
 use crate::score::linear::Linear;
 use crate::score::living::Living;
-use crate::score::settings::{Event, Frequency, Settings};
+use crate::score::settings::{ByClass, Event, Frequency, Settings};
 use crate::score::{Scorer, Value};
 use crate::tally::Tally;
 use crate::tally::export::{Arrays, Integers, Wanted, export};
@@ -284,6 +284,7 @@ fn every_setting() -> Vec<Settings> {
                     weights: Vec::new(),
                     groups: vec![1.0, 0.25],
                     shortest: 1,
+                    by_class: ByClass::default(),
                 });
             }
         }

@@ -145,7 +145,7 @@ def tuned_anew(model: Model, held: list[tuple[str, str]]) -> Model:
     settings, arrays = storage.unpack(model.to_bytes(), "the model")
     _, counts = storage.unpack(anew(model, held).to_bytes(), "the model made anew")
     for own, judged in zip(counts, arrays, strict=True):
-        own |= {name: array for name, array in judged.items() if name == "weights"}
+        own |= {name: array for name, array in judged.items() if name not in own}
     return Model.from_bytes(storage.pack({**settings, "classes": model.classes}, counts))
 
 
