@@ -133,12 +133,12 @@ def _ledger(settings: dict[str, Any], arrays: list[Arrays]) -> Ledger | None:
 def unpacked(
     kind: type[Model],
     data: bytes | bytearray | memoryview,
-    normalizers: Normalizer | Sequence[Normalizer] = None,
+    normalizers: Any = None,
     threads: int | None = None,
 ) -> Model:
     """The model that `packed` gave; with one normalizer for all views that need one, or one for each."""
     settings, arrays = storage.unpack(data, "the bytes")
-    own = [normalizers] * len(arrays) if normalizers is None or callable(normalizers) else normalizers
+    own = normalizers if isinstance(normalizers, list) else [normalizers] * len(arrays)
     return restored(kind, settings, arrays, "the bytes", own, threads)
 
 
