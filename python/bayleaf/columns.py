@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -235,6 +234,8 @@ def fingerprint(columns: Sequence[Any], labels: Iterable[Any]) -> int:
 
     The same in every process, so that a file can keep it.
     """
+    from hashlib import blake2b
+
     rows = zip(labels, *map(_hashable, columns), strict=True)
     digests = (blake2b(_joined(row), digest_size=8).digest() for row in rows)
     return sum(int.from_bytes(digest, "little") for digest in digests)

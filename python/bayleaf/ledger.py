@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,8 @@ class Ledger:
 
     def digests(self, columns: Sequence[Any]) -> list[bytes]:
         """A hash of each row of these columns."""
+        from hashlib import blake2b
+
         mark = b"bayleaf ledger"
         return [
             blake2b(row, digest_size=SIZE, key=self.key, person=mark).digest() for row in row_bytes(columns)
