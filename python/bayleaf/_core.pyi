@@ -31,6 +31,7 @@ __all__ = [
     "porter",
     "powers",
     "read_mail",
+    "repeats",
     "shared_scores",
 ]
 
@@ -38,6 +39,9 @@ __version__: str
 
 def porter(words: list[str]) -> list[str]:
     """The stems of words by Porter's algorithm of 1980."""
+
+def repeats(row_ends: NDArray[np.integer[Any]], columns: NDArray[np.integer[Any]], width: int) -> bool:
+    """Whether a row of a sparse matrix names a column twice."""
 
 def read_mail(raw: bytes) -> tuple[list[tuple[str, str]], str, str, bool, list[str]] | None:
     """Headers, hosts, types, whether it is HTML only, and the texts of an ordinary mail; None of others."""

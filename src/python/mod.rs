@@ -12,12 +12,14 @@ mod scorer;
 mod tally;
 mod tuning;
 
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::analyze::patterns::PatternError;
 use crate::analyze::porter::Porter;
 use crate::errors::{ReadError, TallyError};
+use crate::tally::matrix;
 use crate::tally::restore::Damaged;
 
 pyo3::create_exception!(
@@ -73,6 +75,19 @@ fn porter(words: Vec<String>) -> Vec<String> {
     words.into_iter().map(stem).collect()
 }
 
+/// Whether a row of a sparse matrix names a column twice: where its rows end, their columns, how many there are.
+#[pyfunction]
+fn repeats(row_ends: &Bound<'_, PyAny>, columns: &Bound<'_, PyAny>, width: usize) -> PyResult<bool> {
+    type Whole<'py, I> = PyReadonlyArray1<'py, I>;
+    if let (Ok(ends), Ok(columns)) =
+        (row_ends.extract::<Whole<'_, i32>>(), columns.extract::<Whole<'_, i32>>())
+    {
+        return Ok(matrix::repeats(ends.as_slice()?, columns.as_slice()?, width));
+    }
+    let (ends, columns): (Whole<'_, i64>, Whole<'_, i64>) = (row_ends.extract()?, columns.extract()?);
+    Ok(matrix::repeats(ends.as_slice()?, columns.as_slice()?, width))
+}
+
 #[pymodule]
 pub mod _core {
     #[pymodule_export]
@@ -93,7 +108,7 @@ pub mod _core {
     #[pymodule_export]
     use super::tuning::{PyByClass, PyFeatures, PyRows, leave_one_out, shared_scores};
     #[pymodule_export]
-    use super::{NotLearned, in_callback, porter};
+    use super::{NotLearned, in_callback, porter, repeats};
 
     use pyo3::prelude::*;
 

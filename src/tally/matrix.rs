@@ -41,6 +41,21 @@ pub fn matrix(context: &Context, documents: &[Document]) -> Result<Matrix, Tally
     Ok(matrix)
 }
 
+/// Whether a row of compressed rows names a column twice. A column that is out of range repeats nothing.
+pub fn repeats<I: Copy + TryInto<usize>>(row_ends: &[I], columns: &[I], width: usize) -> bool {
+    let mut last = vec![u32::MAX; width];
+    let mut start = 0;
+    row_ends.iter().zip(0..).any(|(&end, row)| {
+        let end = end.try_into().unwrap_or(0).clamp(start, columns.len());
+        let cells = &columns[start..end];
+        start = end;
+        cells.iter().any(|&column| {
+            let last = column.try_into().ok().and_then(|column| last.get_mut(column));
+            last.is_some_and(|last| std::mem::replace(last, row) == row)
+        })
+    })
+}
+
 impl Matrix {
     /// Number the columns by the names of their terms.
     fn sort_columns(&mut self, lexicon: &Lexicon) {
@@ -81,5 +96,22 @@ impl Lexicon {
             }
         }
         names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeats;
+
+    #[test]
+    fn a_column_repeats_only_within_a_row() {
+        assert!(!repeats(&[2, 3], &[1, 0, 1], 2));
+        assert!(repeats(&[1, 3], &[1, 0, 0], 2));
+    }
+
+    #[test]
+    fn broken_rows_are_read_as_far_as_they_go() {
+        assert!(!repeats(&[9_i64, -3], &[7, -1, 7], 2));
+        assert!(repeats(&[9_i64, -3], &[1, 1], 2));
     }
 }

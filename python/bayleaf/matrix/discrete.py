@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite
 
+from bayleaf._core import repeats
 from bayleaf.matrix.base import class_shares, log
 from bayleaf.matrix.counts import (
     ROUNDING,
@@ -239,17 +240,9 @@ def log_presence(counts: Array, rows: Array, alpha: Any) -> tuple[Array, Array]:
     return present, absent
 
 
-def _repeats(X: Any) -> bool:
-    """Whether a cell of a sparse X has two entries; by columns they are neighbors, without sorting."""
-    if X.has_canonical_format:
-        return False
-    pattern = sparse.csr_array((np.ones(len(X.indices), np.int8), X.indices, X.indptr), shape=X.shape)
-    return not pattern.tocsc().has_canonical_format
-
-
 def _present(X: Any, threshold: float) -> Any:
     """Return 1 where a sparse X is above the threshold, sharing the indices where it can."""
-    if _repeats(X):
+    if not X.has_canonical_format and repeats(X.indptr[1:], X.indices, X.shape[1]):
         X = X.copy()
         X.sum_duplicates()  # of two entries for one cell the sum is the value, not each of them
     above = X.data > threshold

@@ -21,12 +21,11 @@ from bayleaf.types import Classes, Floats, Unseen
 from bayleaf.view import Piece
 
 ROWS_UP_TO = 256
-"""With more classes, large batches are answered by frozen weights, summed tile by tile."""
+"""With more classes, batches are answered by frozen weights, summed tile by tile."""
+FREEZE_CLASSES_FOR = 100
+FREEZE_MOVING_FOR = 1000
+"""Of so many documents and more, weights of many classes, or that move, are frozen first: that makes them faster to add."""
 SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-MANY_DOCUMENTS = 1000
-"""Of so many documents and more, weights are frozen first where that makes them faster to add."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,8 @@ class TextScorer(LivingScorer):
     def _for_many(self, column: Any) -> Any:
         """Weights frozen as they are now, for many documents of thousands of classes or of rows that move."""
         pays = self.asked.moves or len(self.order) > ROWS_UP_TO
-        if not pays or self.may_rule_out or length_of(column) < MANY_DOCUMENTS:
+        least = FREEZE_CLASSES_FOR if len(self.order) > ROWS_UP_TO else FREEZE_MOVING_FOR
+        if not pays or self.may_rule_out or length_of(column) < least:
             return None
         changes = self.tally.changes
         if self._frozen is None or self._frozen[0] != changes:
