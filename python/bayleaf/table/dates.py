@@ -246,6 +246,8 @@ def _as_date(value: Any, row: int, where: str) -> date:
 
 
 def _as_in_mail(value: str) -> datetime:
-    from email.utils import parsedate_to_datetime  # Twenty milliseconds that a model without dates need not wait.
+    from email.utils import (
+        parsedate_to_datetime,  # Twenty milliseconds that a model without dates need not wait.
+    )
 
     return parsedate_to_datetime(value)

@@ -24,7 +24,7 @@ ROWS_UP_TO = 256
 """With more classes, batches are answered by frozen weights, summed tile by tile."""
 FREEZE_CLASSES_FOR = 100
 FREEZE_MOVING_FOR = 1000
-"""Of so many documents and more, weights of many classes, or that move, are frozen first: that makes them faster to add."""
+"""For so many documents weights of many classes, or that move, are frozen first: they are faster to add."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
