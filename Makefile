@@ -13,8 +13,11 @@ SECONDS ?= 600
 help: ## Print this help.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-$(VENV)/installed: pyproject.toml
+# Made once: a second interpreter over a first leaves a mixture of the two.
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
 	touch $@
@@ -24,8 +27,7 @@ $(VENV)/built: $(VENV)/installed $(SOURCES)
 	touch $@ $(VENV)/ready
 
 # What running needs, without the tools of `make test`.
-$(VENV)/ready: $(SOURCES)
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/ready: $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
