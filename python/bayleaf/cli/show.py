@@ -168,8 +168,9 @@ def views_with_terms(model: Model) -> list[int]:
 
 
 def top_terms(model: Model, n: int, classes: Sequence[Label] | None = None) -> RenderableType:
-    """The terms that speak most for each class, with their log odds."""
-    rows = table("class", "terms that speak for it (log odds)")
+    """The terms that speak most for each class, with their log odds; of the only class, the most frequent."""
+    alone = len(model.classes) == 1
+    rows = table("class", "its terms (log probability)" if alone else "terms that speak for it (log odds)")
     rows.columns[1].justify = "left"
     for label in model.classes if classes is None else classes:
         terms = [pair for view in views_with_terms(model) for pair in model.top_terms(label, n, view)]
