@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,14 @@ from typing import Any
 from serve_peers import (
     Mails,
     Server,
+    ask_bogofilter,
+    ask_spamd,
     bayleaf_service,
-    bogofilter,
-    check,
     mails,
     mlflow_service,
     spamd_program,
     spamd_service,
+    teach_bogofilter,
 )
 
 TEXT = "Claim your free prize now, see you at noon"
@@ -191,7 +192,7 @@ def mlflow_rows(server: Server, python: str, folder: Path, seconds: float) -> di
 
 @dataclass(frozen=True)
 class Checks:
-    """Mails one after the other: the seconds of each; and mails a second of two clients at once."""
+    """Mails asked by one client after the other, in seconds, and mails a second of several clients."""
 
     median: float
     mean: float
@@ -200,52 +201,59 @@ class Checks:
     cpu: float
 
     def __str__(self) -> str:
-        one = (
-            f"median {1000 * self.median:6.2f}   mean {1000 * self.mean:6.2f}   p99 {1000 * self.p99:6.2f} ms"
-        )
-        return f"{one}   two clients {self.together:7,.0f}/s   processor {1000 * self.cpu:.2f} ms"
+        one = f"median {1000 * self.median:6.2f}   mean {1000 * self.mean:6.2f}   p99 {1000 * self.p99:6.2f}"
+        return f"{one} ms   {CLIENTS} clients {self.together:7,.0f}/s   processor {1000 * self.cpu:.3f} ms"
 
 
-def checks(ask: Callable[[bytes], None], asked: Sequence[bytes], busy: Callable[[], float]) -> Checks:
-    """Ask about every mail, alone and then from two clients at once."""
-    for mail in asked[:20]:
-        ask(mail)
-    before, times = busy(), []
-    for mail in asked:
+CLIENTS = 4
+ASK: dict[str, Callable[[str, bytes], None]] = {"spamd": ask_spamd, "bogofilter": ask_bogofilter}
+
+
+def _check_client(kind: str, place: str, seconds: float) -> None:
+    """Ask about the mails one after the other, round and round; the first round is not counted."""
+    asked, ask = mails().asked, ASK[kind]
+    for mail in asked[:40]:
+        ask(place, mail)
+    times, end = [], time.perf_counter() + seconds
+    for mail in itertools.cycle(asked):
         began = time.perf_counter()
-        ask(mail)
+        if began >= end:
+            break
+        ask(place, mail)
         times.append(time.perf_counter() - began)
-    cpu = (busy() - before) / len(asked)
-    times.sort()
-    together = _together(ask, asked)
-    return Checks(_part(times, 0.5), sum(times) / len(times), _part(times, 0.99), together, cpu)
+    print(json.dumps(times))
 
 
-def _together(ask: Callable[[bytes], None], asked: Sequence[bytes]) -> float:
-    def all_of_them() -> None:
-        for mail in asked:
-            ask(mail)
-
-    halves = [threading.Thread(target=all_of_them) for _ in range(2)]
-    began = time.perf_counter()
-    for each in halves:
-        each.start()
-    for each in halves:
-        each.join()
-    return 2 * len(asked) / (time.perf_counter() - began)
+def _asked(kind: str, place: str, clients: int, seconds: float) -> list[float]:
+    """Clients, each a process of its own, the same for every server; gives how long each answer took."""
+    command = [sys.executable, __file__, "--check-client", kind, place, str(seconds)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(clients)]
+    return [took for each in running for took in json.loads(each.communicate(timeout=seconds + 60)[0])]
 
 
-def check_rows(server: Server, folder: Path, found: Mails) -> dict[str, Checks]:
+def checks(kind: str, place: str, seconds: float, busy: Callable[[], float] = lambda: 0.0) -> Checks:
+    """Ask from one client, then from several at once."""
+    times = sorted(_asked(kind, place, 1, seconds))
+    before = busy()
+    together = _asked(kind, place, CLIENTS, seconds)
+    cpu = (busy() - before) / (len(together) + CLIENTS * 40)
+    return Checks(
+        _part(times, 0.5), sum(times) / len(times), _part(times, 0.99), len(together) / seconds, cpu
+    )
+
+
+def check_rows(server: Server, folder: Path, found: Mails, seconds: float) -> dict[str, Checks]:
     """CHECK of the same mails: bayleaf, spamd, and bogofilter as a process."""
-    rows = {"bayleaf": checks(check(server), found.asked * 5, server.cpu_seconds)}
+    rows = {"bayleaf": checks("spamd", str(server.port), seconds, server.cpu_seconds)}
     if spamd_program():
         with spamd_service(folder, found) as other:
-            rows["spamd"] = checks(check(other), found.asked, other.cpu_seconds)
-        rows["bayleaf again"] = checks(check(server), found.asked * 5, server.cpu_seconds)
+            rows["spamd"] = checks("spamd", str(other.port), seconds, other.cpu_seconds)
+        rows["bayleaf again"] = checks("spamd", str(server.port), seconds, server.cpu_seconds)
     else:
         print("spamd is not installed (apt packages spamassassin, spamd)")
     if shutil.which("bogofilter"):
-        rows["bogofilter"] = checks(bogofilter(folder, found), found.asked, lambda: 0.0)
+        teach_bogofilter(folder, found)
+        rows["bogofilter"] = checks("bogofilter", str(folder), seconds)
     print(f"CHECK of {len(found.asked)} mails of {found.size:,.0f} bytes in the mean, a connection each")
     for name, row in rows.items():
         print(f"  {name:14} {row}", flush=True)
@@ -257,7 +265,10 @@ def check_rows(server: Server, folder: Path, found: Mails) -> dict[str, Checks]:
 def _print_ratios(name: str, theirs: Checks, ours: Checks) -> None:
     mean, median = theirs.mean / ours.mean, theirs.median / ours.median
     more = ours.together / theirs.together
-    print(f"  {name} takes {median:.1f} × as long (median; mean {mean:.1f} ×); two clients get {more:.1f} ×")
+    print(f"  {name} takes {median:.1f} × as long (median; mean {mean:.1f} ×)", end="; ")
+    print(f"{CLIENTS} clients get {more:.1f} × the answers")
+    if theirs.cpu:
+        print(f"  for the same processor time of the server: {theirs.cpu / ours.cpu:.1f} × the mails")
 
 
 def main() -> None:
@@ -272,7 +283,7 @@ def main() -> None:
         folder, asked = Path(scratch), mails()
         with bayleaf_service(folder / "service", asked) as (http, spamd):
             if "check" in options.rows:
-                found |= check_rows(spamd, folder, asked)
+                found |= check_rows(spamd, folder, asked, options.seconds)
             if "http" in options.rows:
                 found |= http_rows(http, options.seconds)
             if options.mlflow:
@@ -290,5 +301,7 @@ if __name__ == "__main__":
 
         port, connections, seconds, kind = sys.argv[2:]
         uvloop.run(_client(int(port), int(connections), float(seconds), kind))
+    elif sys.argv[1:2] == ["--check-client"]:
+        _check_client(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     else:
         main()

@@ -96,12 +96,60 @@ WRITTEN = st.sampled_from(
         b"--b\n\nopen\n",
     ]
 )
+HTML = st.sampled_from(
+    [
+        "<p>",
+        "<B>",
+        "</b >",
+        "<",
+        ">",
+        "<!--",
+        "-->",
+        "<!x>",
+        "<script ",
+        "</SCRIPT",
+        "<style>",
+        "</style x>",
+        "/a",
+        "=",
+        "<a href='http://u@X.example:8/y'>\n    ",
+        "<img alt=",
+        "title = 'a\"b'",
+        '"q\'"',
+        "alt",
+        "://",
+        "x.example.",
+        "é",
+        "ı",
+        "\u2003",
+        "&nbsp;",
+        "&amp;",
+        "&#39;",
+        "&#160;",
+        "&eacute",
+        "&",
+        "&lt;b&gt;",
+        "&#xD800;\n    ",
+        "\x1c",
+        "word",
+        "_",
+        "<bé>",
+        "<?",
+        "<br/>",
+        "<h1>",
+        "<H7>",
+        "<!DOCTYPE>",
+        "K",
+        "1",
+    ]
+)
+MARKED = st.lists(HTML, max_size=25).map(lambda pieces: "".join(pieces).encode())
 MAILS = st.builds(
     lambda start, headers, gap, body: start + b"".join(headers) + gap + body,
     st.sampled_from([b"", b"", b"From ann Thu Aug 22 2002\n", b" odd\n", b": odd\n", b"odd\n"]),
     HEADERS,
     st.sampled_from([b"\n", b"\n", b"\n", b"", b" \n"]),
-    WRITTEN,
+    WRITTEN | MARKED,
 )
 
 
@@ -111,6 +159,13 @@ MAILS = st.builds(
 )
 def test_the_core_reads_what_the_standard_library_reads(mail: bytes, windows: bool) -> None:
     raw = mail.replace(b"\n", b"\r\n") if windows else mail
+    if read_mail(raw) is not None:
+        assert _columns(raw) == by_the_library(raw)
+
+
+@given(MARKED, st.booleans())
+def test_visible_text_and_links_are_those_of_the_standard_library(body: bytes, is_html: bool) -> None:
+    raw = b"Subject: x\nContent-Type: text/html; charset=utf-8\n\n" * is_html + body
     if read_mail(raw) is not None:
         assert _columns(raw) == by_the_library(raw)
 

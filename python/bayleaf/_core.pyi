@@ -43,8 +43,25 @@ def porter(words: list[str]) -> list[str]:
 def repeats(row_ends: NDArray[np.integer[Any]], columns: NDArray[np.integer[Any]], width: int) -> bool:
     """Whether a row of a sparse matrix names a column twice."""
 
-def read_mail(raw: bytes) -> tuple[list[tuple[str, str]], str, str, bool, list[str]] | None:
-    """Headers, hosts, types, whether it is HTML only, and the texts of an ordinary mail; None of others."""
+def read_mail(
+    raw: bytes,
+) -> (
+    tuple[
+        tuple[str, str, str, str] | None,
+        list[tuple[str, str]],
+        str,
+        str,
+        bool,
+        str,
+        list[tuple[str, bool]],
+    ]
+    | None
+):
+    """The columns of an ordinary mail; None of others.
+
+    Subject, sender's name and domain and flags, or, where words are encoded, None and the headers; hosts;
+    types; whether it is HTML only; links; the visible texts, each with whether references are left in it.
+    """
 
 def block_checksums(pieces: Sequence[NDArray[np.uint8]]) -> bytes:
     """The CRC-32 of each KiB of pieces that stand one behind the other, four bytes each."""

@@ -3,11 +3,15 @@
 //! What is not ordinary is left to that package: broken mail, parts in parts of odd kinds, header bytes that
 //! are not ASCII, rare charsets. So every step here gives up (`None`) where it is in doubt.
 
+mod columns;
 mod decode;
 mod head;
+mod html;
 mod received;
 
+pub use columns::Headed;
 use head::Head;
+pub use html::Seen;
 
 /// Parts in parts beyond this, and more parts than this, are not ordinary.
 const DEEPEST: usize = 6;
@@ -30,7 +34,9 @@ const NAMED: [&str; 10] = [
 /// What is read of a mail.
 #[derive(Debug, Default, PartialEq)]
 pub struct Mail {
-    /// Name and value of those of `NAMED` that are there; spaces made one, unless words of it are encoded.
+    /// The columns that are made of headers, if no words of these are encoded.
+    pub headed: Option<Headed>,
+    /// Otherwise name and value of those of `NAMED` that are there, spaces made one unless words are encoded.
     pub headers: Vec<(&'static str, String)>,
     /// Hosts and networks of the `Received` headers.
     pub received: String,
@@ -38,8 +44,10 @@ pub struct Mail {
     pub types: String,
     /// Whether all of the mail is one HTML part.
     pub html_only: bool,
-    /// The texts as they were written: of alternatives the last, of attachments none.
-    pub texts: Vec<String>,
+    /// The domains that links point to.
+    pub links: String,
+    /// What a reader sees of the texts: of alternatives the last, of attachments none.
+    pub texts: Vec<Seen>,
 }
 
 /// Read a mail, or leave it to others.
@@ -51,12 +59,21 @@ pub fn read(raw: &[u8]) -> Option<Mail> {
     let (head, body) = head::split(&raw[start..])?;
     let mut reading = Reading::default();
     let texts = reading.part(&head, body, 0)?;
+    let headers: Vec<_> = NAMED.iter().filter_map(|name| Some((*name, head.shown(name)?))).collect();
+    let html_only = head.content_type()? == "text/html";
+    let encoded = headers.iter().any(|(_, value)| value.contains("=?"));
+    let mut links = Vec::new();
+    for text in &texts {
+        html::link_domains(text, &mut links)?;
+    }
     Some(Mail {
-        headers: NAMED.iter().filter_map(|name| Some((*name, head.shown(name)?))).collect(),
+        headed: (!encoded).then(|| columns::headed(&headers, html_only)),
+        headers: if encoded { headers } else { Vec::new() },
         received: received::hosts(&head),
         types: reading.types.join(" "),
-        html_only: head.content_type()? == "text/html",
-        texts,
+        html_only,
+        links: links.join(" "),
+        texts: texts.iter().map(|text| html::seen(text)).collect::<Option<_>>()?,
     })
 }
 
@@ -196,7 +213,7 @@ mod tests {
             Content-Transfer-Encoding: quoted-printable\r\n\r\n<b>caf=C3=A9</b>\r\n--y--\r\n\
             --x\r\nContent-Disposition: attachment; filename=\"a b.txt\"\r\n\r\nhidden\r\n--x--\r\n";
         let mail = read(raw).unwrap_or_default();
-        assert_eq!(mail.texts, ["<b>café</b>"]);
+        assert_eq!(mail.texts, [Seen { text: "café".to_owned(), references: false }]);
         assert_eq!(
             mail.types,
             "multipart/mixed multipart/alternative text/plain text/html charset:utf-8 \

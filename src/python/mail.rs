@@ -4,11 +4,14 @@ use pyo3::prelude::*;
 
 use crate::mail;
 
-type Read = (Vec<(&'static str, String)>, String, String, bool, Vec<String>);
+type Headed = (String, String, String, String);
+type Read = (Option<Headed>, Vec<(&'static str, String)>, String, String, bool, String, Vec<(String, bool)>);
 
 /// What is read of an ordinary mail; None of one that is not.
 #[pyfunction]
 pub fn read_mail(raw: &[u8]) -> Option<Read> {
     let mail = mail::read(raw)?;
-    Some((mail.headers, mail.received, mail.types, mail.html_only, mail.texts))
+    let headed = mail.headed.map(|own| (own.subject, own.from_name, own.from_domain, own.flags));
+    let texts = mail.texts.into_iter().map(|seen| (seen.text, seen.references)).collect();
+    Some((headed, mail.headers, mail.received, mail.types, mail.html_only, mail.links, texts))
 }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bayleaf._core import read_mail
-from bayleaf.text.mail_html import link_domains, visible_text
+from bayleaf.text.mail_html import link_domains, unescaped, visible_text
 from bayleaf.text.mail_one_line import restored
 
 __all__ = ["MAIL_COLUMNS", "mail_columns"]
@@ -36,7 +36,7 @@ def mail_columns(messages: Sequence[str | bytes]) -> dict[str, list[str]]:
     if isinstance(messages, str | bytes):
         raise TypeError("`messages` is a sequence of e-mails, got a single one. Put it in a list.")
     rows = [_columns(message) for message in messages]
-    return {name: [_sound(row[name]) for row in rows] for name in MAIL_COLUMNS}
+    return {name: [row[name] for row in rows] for name in MAIL_COLUMNS}
 
 
 def _sound(text: str) -> str:
@@ -51,9 +51,26 @@ def _columns(message: str | bytes) -> dict[str, str]:
         from bayleaf.text import other_mail
 
         return _row(*other_mail.read(raw))
-    headers, received, types, html_only, texts = found
-    plain = {name: value if "=?" not in value else _decoded(value) for name, value in headers}
-    return _row(plain, ["html-only"] * html_only, received, types, texts)
+    headed, headers, received, types, html_only, links, texts = found
+    if headed is None:
+        plain = {name: value if "=?" not in value else _decoded(value) for name, value in headers}
+        headed = _headed(plain, ["html-only"] * html_only)
+    read = (_one_spaced(unescaped(text)) if references else text for text, references in texts)
+    subject, name, domain, flags = headed
+    return {
+        "subject": subject,
+        "from_name": name,
+        "from_domain": domain,
+        "flags": flags,
+        "received": received,
+        "types": types,
+        "links": links,
+        "body": " ".join(filter(None, read)),
+    }
+
+
+def _one_spaced(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _decoded(header: str) -> str:
@@ -76,17 +93,26 @@ def _bytes(message: str | bytes) -> bytes:
 def _row(
     headers: dict[str, str], flags: Sequence[str], received: str, types: str, texts: Sequence[str]
 ) -> dict[str, str]:
-    sender = headers.get("from", "")
-    return {
-        "subject": headers.get("subject", ""),
-        "from_name": _shown_name(sender),
-        "from_domain": _domain(sender),
-        "flags": " ".join(dict.fromkeys([*_header_flags(headers), *flags])),
+    subject, name, domain, told = _headed(headers, flags)
+    row = {
+        "subject": subject,
+        "from_name": name,
+        "from_domain": domain,
+        "flags": told,
         "received": received,
         "types": types,
         "links": " ".join(domain for text in texts for domain in link_domains(text)),
-        "body": " ".join(filter(None, (" ".join(_seen(text).split()) for text in texts))),
+        "body": " ".join(filter(None, (_one_spaced(_seen(text)) for text in texts))),
     }
+    return {name: _sound(text) for name, text in row.items()}
+
+
+def _headed(headers: dict[str, str], flags: Sequence[str]) -> tuple[str, str, str, str]:
+    """The columns that are made of headers."""
+    sender = headers.get("from", "")
+    told = " ".join(dict.fromkeys([*_header_flags(headers), *flags]))
+    made = headers.get("subject", ""), _shown_name(sender), _domain(sender), told
+    return (_sound(made[0]), _sound(made[1]), _sound(made[2]), _sound(made[3]))
 
 
 def _seen(text: str) -> str:

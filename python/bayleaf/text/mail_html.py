@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-__all__ = ["link_domains", "visible_text"]
+__all__ = ["link_domains", "unescaped", "visible_text"]
 
 _LOOKS_LIKE_HTML = re.compile(
     r"<(?:!doctype|html|head|body|table|div|span|font|center|br|p|a|b|img|h[1-6])\b[^<>]*>", re.I
@@ -34,10 +34,10 @@ def visible_text(text: str) -> str:
         return text
     for opening, closing, gap in _UNSEEN:
         text = _cut(text, opening, closing, gap)
-    return _unescaped(_TAG.sub(_shown, _INLINE.sub("", text)))
+    return unescaped(_TAG.sub(_shown, _INLINE.sub("", text)))
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     """Character references read; a number that is no character's stays as it is written."""
     return unescape(_LONG_REFERENCE.sub("&amp;#", text))
 
