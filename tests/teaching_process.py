@@ -13,10 +13,13 @@ from typing import Any
 
 from bayleaf.service import database
 from bayleaf.service.store import Store
-from cli_process import COMMAND, ENVIRONMENT
+from cli_process import COMMAND, ENVIRONMENT, messages
 from service_process import Reply, Running
 
 KEYS = itertools.count(1)
+ROWS = messages()
+TRUTH = {text: label for label, text in ROWS}
+TEXTS = [text for _, text in ROWS]
 
 
 class Teaching(Running):
@@ -104,3 +107,18 @@ def with_key(folder: Path, key: bytes = b"k" * 32) -> Path:
 def write_jsonl(path: Path, texts: list[str]) -> Path:
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8")
     return path
+
+
+def session(page: Teaching, labels: int, person: str = "", order: str = "ask") -> dict[str, Any] | None:
+    """Label so many documents by their truth."""
+    shown: dict[str, Any] | None = page.page("next", {"person": person, "order": order})["next"]
+    for _ in range(labels):
+        assert shown is not None
+        shown = page.label(shown, TRUTH[shown["text"]], person, order=order)
+    return shown
+
+
+def rows_of(page: Teaching) -> list[dict[str, Any]]:
+    """The labels, as the page exports them."""
+    lines = page.reply("export", {"format": "jsonl"}).body.splitlines()
+    return [json.loads(line) for line in lines]

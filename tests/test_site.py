@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,7 +23,6 @@ DOCS = ROOT / "docs"
 SOURCES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 PAGES = [page.relative_to(DOCS).with_suffix(".html").as_posix() for page in SOURCES]
 PHONE, DESKTOP = 390, 1280
-NO_BROWSER = "No Chromium was found: install it (Debian: chromium) to see the pages as readers do."
 
 
 @pytest.fixture(scope="module")
@@ -166,17 +164,9 @@ BROKEN_IMAGES = "() => [...document.images].filter(i => !i.complete || !i.natura
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if screenshots.CHROMIUM is None:
-        pytest.skip(NO_BROWSER)
-    with screenshots.chromium() as opened:
-        yield opened
-
-
-def look_at(browser: Any, page: Path) -> dict[str, str]:
+def look_at(chromium: Any, page: Path) -> dict[str, str]:
     """Open a page, on a phone and a desk, by day and by night; gives its background by day and by night."""
-    tab = browser.new_page()
+    tab = chromium.new_page()
     wrong: list[str] = []
     tab.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     tab.on("pageerror", lambda error: wrong.append(str(error)))
@@ -198,14 +188,14 @@ def look_at(browser: Any, page: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", [*PAGES, "search.html"])
 def test_a_page_is_fine_on_a_phone_and_on_a_desk_by_day_and_by_night(
-    name: str, site: Path, browser: Any
+    name: str, site: Path, chromium: Any
 ) -> None:
-    backgrounds = look_at(browser, site / name)
+    backgrounds = look_at(chromium, site / name)
     assert backgrounds["light"] != backgrounds["dark"]
 
 
-def test_searching_finds_a_page(site: Path, browser: Any) -> None:
-    tab = browser.new_page()
+def test_searching_finds_a_page(site: Path, chromium: Any) -> None:
+    tab = chromium.new_page()
     tab.goto(f"{(site / 'search.html').as_uri()}?q=laplace")
     tab.wait_for_selector("#search-results li a")
     assert "model" in " ".join(tab.eval_on_selector_all("#search-results a", "all => all.map(a => a.href)"))
@@ -229,9 +219,9 @@ REPORTS = ["evaluate.html", "explain.html", "study.html"]
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_is_fine_on_a_phone_and_on_a_desk_by_day_and_by_night(
-    name: str, reports: Path, browser: Any
+    name: str, reports: Path, chromium: Any
 ) -> None:
-    backgrounds = look_at(browser, reports / name)
+    backgrounds = look_at(chromium, reports / name)
     assert backgrounds["light"] != backgrounds["dark"]
 
 
