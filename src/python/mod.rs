@@ -5,9 +5,11 @@ mod arrays;
 mod documents;
 mod functions;
 mod held;
+mod left_out;
 mod living;
 mod mail;
 mod quick;
+mod rows;
 mod scorer;
 mod tally;
 mod tuning;
@@ -93,6 +95,8 @@ pub mod _core {
     #[pymodule_export]
     use super::analyzer::Analyzer;
     #[pymodule_export]
+    use super::left_out::{leave_one_out, shared_scores};
+    #[pymodule_export]
     use super::living::PyAsking;
     #[pymodule_export]
     use super::mail::read_mail;
@@ -102,11 +106,13 @@ pub mod _core {
         powers, py_log_softmax,
     };
     #[pymodule_export]
+    use super::rows::PyRows;
+    #[pymodule_export]
     use super::scorer::PyScorer;
     #[pymodule_export]
     use super::tally::PyTally;
     #[pymodule_export]
-    use super::tuning::{PyByClass, PyFeatures, PyRows, leave_one_out, shared_scores};
+    use super::tuning::{PyByClass, PyFeatures};
     #[pymodule_export]
     use super::{NotLearned, in_callback, porter, repeats};
 

@@ -1,0 +1,110 @@
+//! Scores of learned documents, each left out of the counts.
+
+use numpy::{IntoPyArray, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::arrays::{event_of, floats, numbers_of};
+use super::documents::Documents;
+use super::rows::{PyRows, fits, placed};
+use super::tally::PyTally;
+use crate::lexicon::bag::NONE;
+use crate::tune::leave_one_out::{Facts, LeaveOneOut};
+use crate::tune::shared::{self, Cells, Kinds, Learned};
+
+/// One view: rows, places, ends, classes and documents of the cells of each term, its steps, and the smoothing.
+type KindArrays<'py> = (
+    Py<PyRows>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u64>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u8>,
+    f64,
+);
+
+/// Documents x steps x classes: what the terms of each step say of documents left out of the counts.
+#[pyfunction]
+#[pyo3(signature = (views, documents, labels, groups, shape, threads))]
+pub fn shared_scores<'py>(
+    py: Python<'py>,
+    views: Vec<KindArrays<'py>>,
+    documents: PyReadonlyArray1<'py, u32>,
+    labels: PyReadonlyArray1<'py, u32>,
+    groups: PyReadonlyArray1<'py, u32>,
+    shape: (usize, usize),
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let (documents, labels, groups) = (documents.as_slice()?, labels.as_slice()?, groups.as_slice()?);
+    let (steps, classes) = shape;
+    fits(documents.len() == labels.len() && (groups.is_empty() || groups.len() == documents.len()))?;
+    fits(labels.iter().all(|&label| (label as usize) < classes))?;
+    let mut kinds = Vec::new();
+    for (rows, place, ends, class, held, own, alpha) in &views {
+        let rows = rows.get();
+        rows.check(documents)?;
+        let (place, own) = (place.as_slice()?, own.as_slice()?);
+        let cells = Cells { ends: ends.as_slice()?, class: class.as_slice()?, documents: held.as_slice()? };
+        fits(place.len() == rows.terms && cells.ends.len() == own.len() && cells.ends.is_sorted())?;
+        fits(cells.ends.last().copied().unwrap_or(0) as usize == cells.class.len())?;
+        fits(cells.class.len() == cells.documents.len())?;
+        fits(cells.class.iter().all(|&class| (class as usize) < classes))?;
+        fits(own.iter().all(|&step| (step as usize) < steps))?;
+        fits(place.iter().all(|&term| term == NONE || (term as usize) < own.len()))?;
+        kinds.push(Kinds { rows: &rows.rows, place, cells, steps: own, alpha: *alpha });
+    }
+    let learned = Learned { documents, labels, groups };
+    let scores = py.detach(|| shared::shared_scores(&kinds, learned, steps, classes, threads))?;
+    scores.into_pyarray(py).reshape([documents.len(), steps, classes])
+}
+
+/// The scores of learned documents, each left out of the counts.
+#[pyfunction]
+#[pyo3(signature = (tally, documents, nodes, labels, facts, threads))]
+pub fn leave_one_out<'py>(
+    py: Python<'py>,
+    tally: &PyTally,
+    documents: Documents,
+    nodes: PyReadonlyArray1<'py, u32>,
+    labels: PyReadonlyArray1<'py, u32>,
+    facts: &Bound<'py, PyDict>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let lexicon = tally.lexicon(py)?;
+    let (nodes, labels) = (nodes.as_slice()?, labels.as_slice()?);
+    let place = placed(&lexicon, nodes)?;
+    let facts = facts_of(facts, nodes.len())?;
+    let classes = facts.classes;
+    fits(documents.len() == labels.len() && labels.iter().all(|&label| (label as usize) < classes))?;
+    let shape = [documents.len(), classes];
+    let documents = documents.get();
+    let scores = tally.analyzer.get().run(py, |context| {
+        LeaveOneOut::new(facts).score(context, (&*lexicon, &place), &documents, labels, threads)
+    })?;
+    scores.into_pyarray(py).reshape(shape)
+}
+
+fn facts_of(facts: &Bound<'_, PyDict>, terms: usize) -> PyResult<Facts> {
+    let (event, frequency) = event_of(facts)?;
+    let class_documents: Vec<f64> = floats(facts, "class_documents")?.to_vec()?;
+    let facts = Facts {
+        event,
+        frequency,
+        alpha: facts.as_any().get_item("alpha")?.extract()?,
+        smooth: facts.as_any().get_item("smooth")?.extract()?,
+        all_terms: facts.as_any().get_item("all_terms")?.extract()?,
+        classes: class_documents.len(),
+        terms,
+        class_ends: numbers_of(facts, "class_ends")?.narrow("class_ends")?.into_owned(),
+        term: numbers_of(facts, "term")?.narrow("term")?.into_owned(),
+        documents: numbers_of(facts, "documents")?.narrow("documents")?.into_owned(),
+        mass: floats(facts, "mass")?.to_vec()?,
+        class_documents,
+    };
+    let cells = facts.term.len();
+    fits(facts.documents.len() == cells && facts.mass.len() == cells)?;
+    fits(facts.class_ends.len() == facts.classes && facts.class_ends.is_sorted())?;
+    fits(facts.class_ends.last().is_none_or(|&end| end as usize == cells))?;
+    fits(facts.term.iter().all(|&term| (term as usize) < terms))?;
+    Ok(facts)
+}
