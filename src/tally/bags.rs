@@ -154,3 +154,18 @@ fn mixed(node: u32) -> u64 {
     let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     number ^ (number >> 31)
 }
+
+#[cfg(test)]
+impl Rows {
+    /// Five documents of four terms, one of them empty.
+    pub fn some() -> Self {
+        Self {
+            ends: vec![3, 5, 5, 9, 11],
+            terms: vec![0, 1, 2, 0, 3, 0, 1, 2, 3, 1, 2],
+            times: vec![1, 2, 1, 3, 1, 1, 1, 5, 1, 1, 9],
+            lengths: vec![4, 4, 0, 8, 10],
+            unknown: vec![0; 5],
+            keys: vec![0; 5],
+        }
+    }
+}

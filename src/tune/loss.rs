@@ -329,14 +329,7 @@ mod tests {
     use crate::tune::together::Counted;
 
     fn features(classes: usize, threads: usize) -> Features {
-        let rows = Rows {
-            ends: vec![3, 5, 5, 9, 11],
-            terms: vec![0, 1, 2, 0, 3, 0, 1, 2, 3, 1, 2],
-            times: vec![1, 2, 1, 3, 1, 1, 1, 5, 1, 1, 9],
-            lengths: vec![4, 4, 0, 8, 10],
-            unknown: vec![0; 5],
-            keys: vec![0; 5],
-        };
+        let rows = Rows::some();
         let labels = [0, 1, 0, 1, 0];
         let documents = [0, 1, 2, 3, 4];
         let place = [0, 1, 2, 3];

@@ -164,17 +164,6 @@ pub fn shared_scores(
 mod tests {
     use super::*;
 
-    fn rows() -> Rows {
-        Rows {
-            ends: vec![3, 5, 5, 9, 11],
-            terms: vec![0, 1, 2, 0, 3, 0, 1, 2, 3, 1, 2],
-            times: vec![1, 2, 1, 3, 1, 1, 1, 5, 1, 1, 9],
-            lengths: vec![4, 4, 0, 8, 10],
-            unknown: vec![0; 5],
-            keys: vec![0; 5],
-        }
-    }
-
     /// The cells of a table with one row a term.
     fn sparse(table: &[u32], classes: usize) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
         let (mut ends, mut class, mut documents) = (Vec::new(), Vec::new(), Vec::new());
@@ -192,7 +181,7 @@ mod tests {
     fn cells_say_what_the_table_says_up_to_a_constant_for_all_classes() {
         use crate::tune::features::{Beside, Features};
         use crate::tune::together::Counted;
-        let (rows, place, steps) = (rows(), [0, 1, 2, 3], [0u8, 1, 1, 0]);
+        let (rows, place, steps) = (Rows::some(), [0, 1, 2, 3], [0u8, 1, 1, 0]);
         let (documents, labels) = ([0, 1, 2, 3, 4], [0, 1, 0, 2, 0]);
         for groups in [&[][..], &[0, 1, 2, 0, 4][..]] {
             let table = rows.counts(&documents, &labels, 5, &place, 4);
@@ -219,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_document_that_was_not_learned_with_its_class_is_named() {
-        let (rows, place) = (rows(), [0, 1, 2, 3]);
+        let (rows, place) = (Rows::some(), [0, 1, 2, 3]);
         let table = rows.counts(&[0, 1, 2, 3, 4], &[0, 1, 0, 1, 0], 2, &place, 4);
         let (ends, class, held) = sparse(&table, 2);
         let cells = Cells { ends: &ends, class: &class, documents: &held };
