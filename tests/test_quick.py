@@ -333,6 +333,14 @@ INPUTS = [
     b"\xef\xbb\xbfclaim\r\nx\r\n",
     b"From me\nx\n",
     b"x\ty\n",
+    b"x\ty\nclaim it\n",
+    b"claim it\r\nx y\r\n\r\nwin",
+    b"@me claim it\n",
+    b">claim it\nnow\n",
+    b"__label__a claim it\n",
+    b"Hello, Anna; claim it, please, Anna\n",
+    b"a, b, c, d\n" * 6,
+    b'\n{"text": "a"}\n',
     b'{"text": "a"}\n',
     b"text,label\nc,d\n",
     "ünï cödé 日本語\n".encode(),
@@ -361,12 +369,17 @@ def test_both_ways_to_change_say_and_do_the_same(tmp_path: Path) -> None:
     made(tmp_path / "whole", [words(2)], True)
     (tmp_path / "mail").write_bytes(EML)
     mail = ("--format", "eml", str(tmp_path / "mail"))
+    (tmp_path / "a.eml").write_bytes(EML)
+    for part in ("cur", "new"):
+        (tmp_path / "box" / part).mkdir(parents=True)
+    (tmp_path / "box" / "cur" / "1:2,S").write_bytes(EML)
     for command in (
         ("update", "--label", "spam", *mail),
         ("relabel", "--from", "spam", "--to", "ham", *mail),
         ("forget", "--label", "ham", *mail),
         ("forget", "--label", "ham", *mail),
         ("update", "--label", "hum", *mail),
+        ("update", "--label", "spam", "a.eml", "box/cur/1:2,S"),
     ):
         said = []
         for name, more in (("quick", ()), ("whole", ("--threads", "1"))):
@@ -375,6 +388,42 @@ def test_both_ways_to_change_say_and_do_the_same(tmp_path: Path) -> None:
             said.append((ran.returncode, shown, ran.stderr.replace("whole", "quick")))
         assert said[0] == said[1]
     assert Model.load(tmp_path / "quick").to_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("given", INPUTS, ids=range(len(INPUTS)))
+def test_both_ways_to_learn_lines_say_and_do_the_same(tmp_path: Path, given: bytes) -> None:
+    said, models = [], []
+    for more in ([], ["--threads", "1"]):
+        path = tmp_path / str(len(more))
+        made(path, [words(2)], True)
+        call = [*COMMAND, "update", str(path), "--label", "ham", "-", *more]
+        ran = subprocess.run(call, input=given, capture_output=True, env=ENVIRONMENT, check=False)
+        shown = ran.stdout.rpartition(b", ")[0]
+        said.append(
+            [ran.returncode] + [part.replace(str(path).encode(), b"") for part in (shown, ran.stderr)]
+        )
+        models.append(Model.load(path).to_bytes())
+    assert said[0] == said[1]
+    assert models[0] == models[1]
+
+
+def test_no_line_of_text_takes_the_whole_model(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    made(path, [words(2)], True)
+    for text in (
+        "Hello, Anna; claim it, please, Anna",
+        "a\tb",
+        "@you: win",
+        "> quoted",
+        "From now on, at 12:30",
+        '{"text": "win"}',
+        "text,label",
+        "\r",
+    ):
+        before = path.read_bytes()
+        done("update", path, "--label", "ham", "-", stdin=f"{text} {text}\r\n")
+        assert path.read_bytes().startswith(before), text
+        assert path.stat().st_size > len(before)
 
 
 def test_every_command_sees_changes_behind_a_file(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""A raw mail as text: charsets honored, base64 decoded, attachments left out; without NumPy."""
+"""A raw mail: where it is kept; as text, charsets honored, base64 decoded, attachments left out; no NumPy."""
 
 from __future__ import annotations
 
 import base64
+import os
 import re
 
 # A line that only begins with "From " is ordinary text; a separator has the time of delivery in it.
@@ -16,6 +17,17 @@ BLANK = re.compile(rb"\n\r?\n")
 NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
 LONGEST_HEAD = 1 << 13
 CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w.:+-]+)", re.IGNORECASE)
+
+
+def is_maildir(folder: str) -> bool:
+    """Whether a folder holds mail as Maildir does, in `cur` and `new`."""
+    return all(os.path.isdir(os.path.join(folder, part)) for part in ("cur", "new"))
+
+
+def in_maildir(path: str) -> str | None:
+    """The Maildir that a file is a mail of."""
+    folder, part = os.path.split(os.path.dirname(os.path.abspath(path)))
+    return folder if part in ("cur", "new", "tmp") and is_maildir(folder) else None
 
 
 def as_text(mail: bytes) -> bytes:

@@ -33,7 +33,11 @@ MOST_FILES = 20
 def run(command: str, arguments: Sequence[str]) -> int | None:
     """The exit code of a command with these arguments; None if the ordinary command has to run."""
     options = one_message.taken(arguments, FLAGS, VALUES[command])
-    if options is None or not one_message.streams_are_open() or not _is_plain(options, command):
+    if options is None or len(options.names) < 2 or not one_message.streams_are_open():
+        return None
+    if "format" not in options and all(map(_is_named_mail, options.names[1:])):
+        options["format"] = "eml"
+    if not _is_plain(options, command):
         return None
     data = b""
     try:
@@ -42,7 +46,7 @@ def run(command: str, arguments: Sequence[str]) -> int | None:
             documents = _documents(data, options) if whole else None
         else:
             documents = _files(options.names[1:])
-        done = documents and _changed(options, documents)
+        done = documents and _changed(options, documents, data)
     except (Exception, SystemExit):  # whatever is wrong, the ordinary command says it
         done = None
     if not done:
@@ -57,7 +61,7 @@ def _is_plain(options: one_message.Options, command: str) -> bool:
     """Whether a call names a model that can be written to, a label, and mails or standard input."""
     names, kind = options.names, options.get("format", "lines")
     labeled = all(options.get(name) for name in VALUES[command].values() if name != "format")
-    if len(names) < 2 or not labeled or kind not in ("lines", "eml"):
+    if not labeled or kind not in ("lines", "eml"):
         return False
     found = os.stat(names[0])
     writable = stat.S_ISREG(found.st_mode) and found.st_mode & 0o222 and os.access(names[0], os.W_OK)
@@ -66,6 +70,15 @@ def _is_plain(options: one_message.Options, command: str) -> bool:
     if names[1:] == ["-"]:
         return True
     return kind == "eml" and len(names) <= MOST_FILES and all(map(_is_mail, names[1:]))
+
+
+def _is_named_mail(name: str) -> bool:
+    """Whether a file is a mail by its name, or by the Maildir that it is in."""
+    if name == "-":
+        return False
+    from bayleaf.raw_mail import in_maildir
+
+    return name.lower().endswith(".eml") or in_maildir(name) is not None
 
 
 def _is_mail(name: str) -> bool:
@@ -84,13 +97,11 @@ def _documents(data: bytes, options: one_message.Options) -> list[bytes] | None:
     """The mail on standard input, or its lines."""
     if options.get("format") == "eml":
         return [data]
-    lines = one_message.lines_of(data)
-    if lines is None or not all(line.strip() for line in lines):
-        return None
-    return [line.encode("utf-8") for line in lines]
+    lines = [line for line in one_message.lines_of(data) or [] if line]
+    return [line.encode("utf-8") for line in lines] if all(map(str.strip, lines)) else None
 
 
-def _changed(options: one_message.Options, documents: list[bytes]) -> str | None:
+def _changed(options: one_message.Options, documents: list[bytes], data: bytes) -> str | None:
     """What was changed; None if nothing was, because that takes the whole model."""
     from bayleaf.cli.locking import locked
 
@@ -110,17 +121,19 @@ def _changed(options: one_message.Options, documents: list[bytes]) -> str | None
         drift = model.drift + _fingerprint(model, parts)
         if not _uninterrupted(lambda: model.change(parts, drift)):
             return None
-        return _told(options, model, before, drift)
+        return _told(options, model, before, drift, data)
 
 
-def _told(options: one_message.Options, model: QuickModel, before: dict[str, int], drift: int) -> str:
+def _told(
+    options: one_message.Options, model: QuickModel, before: dict[str, int], drift: int, data: bytes
+) -> str:
     path, level = options.names[0], (model.settings.get("judgement") or {}).get("level")
     stale = bool(level and drift)
     if not options.get("quiet"):
         name = "standard input" if options.names[1] == "-" else options.names[1]
         more = f" and {len(options.names) - 2} more" if len(options.names) > 2 else ""
         kind = options.get("format", "lines")
-        _remark(wording.reading(f"{name}{more}", kind))
+        _remark(one_message.reading(f"{name}{more}", kind, data))
         if stale:
             _remark(wording.stale(path))
     weighed = wording.tuned(level, stale)

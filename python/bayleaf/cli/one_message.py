@@ -222,7 +222,7 @@ def listed(model: QuickModel, data: bytes, kind: str, options: Options) -> Found
     """A line for each document."""
     if not data:
         return b"", [], 0
-    remarks = [wording.reading("standard input", kind)]
+    remarks = [] if options.get("quiet") else [reading("standard input", kind, data)]
     if kind == "eml":
         if not data.strip(b"\r\n"):
             return None
@@ -245,21 +245,36 @@ def listed(model: QuickModel, data: bytes, kind: str, options: Options) -> Found
 
 
 def lines_of(data: bytes) -> list[str] | None:
-    """The lines of a few plain texts; None where the ordinary command may have a remark about them."""
+    """The lines of a few plain texts; None of none, of many, and of what is not plain text."""
+    if not data.strip(b"\r\n") or b"\0" in data or data.startswith((b"PAR1", b"\xef\xbb\xbf")):
+        return None
+    lines = data.removesuffix(b"\n").split(b"\n")
+    if len(lines) > MOST_LINES:
+        return None
+    return [line.removesuffix(b"\r").decode("utf-8") for line in lines]
+
+
+def reading(name: str, kind: str, data: bytes) -> str:
+    """What standard input is taken for, and what it looks like besides."""
+    found = kind
+    if kind == "lines" and _may_be_other(data):
+        from bayleaf.first_lines import SAMPLE, looks_like
+
+        found = looks_like(data[:SAMPLE])
+    return wording.reading(name, kind) + wording.hint(kind, found)
+
+
+def _may_be_other(data: bytes) -> bool:
+    """Whether it takes regular expressions, which are slow to import, to see that these are only lines."""
     first = data.split(b"\n", 1)[0]
     cells = first.replace(b";", b",").replace(b"|", b",").split(b",")
-    strange = (
-        not data.strip(b"\n")
-        or data[:1] in (b">", b"@", b"_")
-        or first.lstrip()[:1] == b"{"
-        or data.startswith((b"From ", b"PAR1", b"\xef\xbb\xbf"))
-        or any(each in data for each in (b"\t", b"\r", b"\0"))
+    return (
+        data.startswith((b">", b"@", b"__label__", b"From "))
+        or data.lstrip()[:1] == b"{"
+        or b"\t" in data
+        or len(cells) > 3
         or sum(b" " not in cell.strip() for cell in cells) > 1
     )
-    lines = data.removesuffix(b"\n").split(b"\n")
-    if strange or len(lines) > MOST_LINES or (len(lines) > 4 and len(cells) > 3):
-        return None
-    return [line.decode("utf-8") for line in lines]
 
 
 def _answer(model: QuickModel, text: str, joint: list[float], options: Options) -> bytes:

@@ -14,6 +14,7 @@ import click
 
 from bayleaf.cli.ahead import ahead
 from bayleaf.cli.progress import ProgressLine
+from bayleaf.cli.wording import hint
 from bayleaf.cli.wording import size as size
 
 if TYPE_CHECKING:
@@ -181,8 +182,7 @@ def _hint(corpus: Corpus) -> str:
     """What standard input looks like, where it is read as lines."""
     if corpus.format != "lines" or corpus.total_bytes is not None:
         return ""
-    kind = corpus.looks_like
-    return f" If it is {kind}, say so with --format {kind}." if kind != "lines" else ""
+    return hint(corpus.format, corpus.looks_like)
 
 
 def progress(corpus: Corpus, seconds: float) -> str:

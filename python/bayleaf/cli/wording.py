@@ -48,6 +48,11 @@ def reading(name: str, kind: str) -> str:
     return f"Reading {name} as {kind}: text in 'text'."
 
 
+def hint(kind: str, found: str) -> str:
+    """What lines look like, if not like lines."""
+    return f" If it is {found}, say so with --format {found}." if found != kind else ""
+
+
 def nothing_known(path: str, texts: int) -> str:
     """That the model knows no term of the first documents."""
     few = "the document" if texts == 1 else f"the first {texts} documents"

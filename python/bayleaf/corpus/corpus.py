@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bayleaf.corpus.batches import Batch
-from bayleaf.corpus.formats import EmptyInputError, by_content, check_format
+from bayleaf.corpus.formats import EmptyInputError, check_format
 from bayleaf.corpus.reader import Reader
 from bayleaf.corpus.settings import MAX_RECORD, CorpusError, Reject, Settings, listed
 from bayleaf.corpus.shards import split
 from bayleaf.corpus.sources import Source, expanded
+from bayleaf.first_lines import looks_like
 
 
 class Corpus:
@@ -70,7 +71,7 @@ class Corpus:
     def looks_like(self) -> str:
         """The format that the first input begins like, whatever it is read as."""
         stream = getattr(self._reader, "stream", None)
-        return self.format if stream is None else by_content(stream.peek(1))
+        return self.format if stream is None else looks_like(stream.peek(1))
 
     @property
     def bytes_read(self) -> int:

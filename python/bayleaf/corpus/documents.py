@@ -12,10 +12,11 @@ from bayleaf.corpus.batches import Batch, FileOrigins
 from bayleaf.corpus.blocks import UNDECODABLE, decoded
 from bayleaf.corpus.layout import Layout, from_path
 from bayleaf.corpus.mailboxes import read_mail, read_whole
-from bayleaf.corpus.reader import Reader, is_maildir, label_of
+from bayleaf.corpus.reader import Reader, label_of
 from bayleaf.corpus.settings import CorpusError, Reject, Settings, too_long
 from bayleaf.corpus.slices import Slices
 from bayleaf.corpus.streams import BOM, MAGIC, open_stream
+from bayleaf.raw_mail import is_maildir
 
 
 @dataclass(frozen=True)

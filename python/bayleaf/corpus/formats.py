@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-from bayleaf.corpus.layout import LABEL_NAMES, TEXT_NAMES, from_path
-from bayleaf.corpus.lines import PREFIX
-from bayleaf.corpus.reader import in_maildir
+from bayleaf.corpus.layout import from_path
 from bayleaf.corpus.settings import CorpusError, Settings, listed
 from bayleaf.corpus.streams import STANDARD_INPUT, Stream, stem
-from bayleaf.raw_mail import HEADER, SEPARATOR
+from bayleaf.first_lines import SAMPLE, looks_like
+from bayleaf.raw_mail import HEADER, SEPARATOR, in_maildir
 
 STREAMED = ("tsv", "csv", "jsonl", "parquet", "fasttext", "mbox", "fasta", "fastq", "lines")
 FORMATS = (*STREAMED, "folders", "maildir", "eml")
@@ -37,9 +34,6 @@ BY_ENDING = {
     ".fq": "fastq",
     ".ftz": "fasttext",
 }
-SAMPLE = 1 << 16
-READ = re.compile(rb"@[^\n]+\n[A-Za-z*.-]+\r?\n\+[^\n]*\n[!-~]+\s*(?:\n|\Z)")
-SEQUENCE = re.compile(rb">[^\n]+\n[A-Za-z*.-]+\s*(?:\n|\Z)")
 
 
 def by_name(path: str) -> str | None:
@@ -60,7 +54,7 @@ def guessed(stream: Stream, settings: Settings) -> str:
         return "eml" if stream.name == STANDARD_INPUT or not SEPARATOR.match(start) else "mbox"
     if stream.name == STANDARD_INPUT:
         return _of_standard_input(start, settings)
-    return by_name(stream.name) or by_content(start)
+    return by_name(stream.name) or looks_like(start)
 
 
 def _are_lines(stream: Stream, settings: Settings) -> bool:
@@ -106,34 +100,6 @@ def check_options(name: str, kind: str, settings: Settings) -> None:
             raise CorpusError(
                 f"{option} is for {formats}, but {name} is read as {kind}. Drop it, or name another --format."
             )
-
-
-def by_content(start: bytes) -> str:
-    """Guess the format from the first bytes."""
-    if start.startswith(PREFIX):
-        return "fasttext"
-    if SEPARATOR.match(start):
-        return "mbox"
-    if SEQUENCE.match(start):
-        return "fasta"
-    if READ.match(start):
-        return "fastq"
-    if start.lstrip().startswith(b'{"'):
-        return "jsonl"
-    whole = start[: start.rfind(b"\n") + 1] or start
-    lines = [line for line in whole.split(b"\n", 100)[:100] if line.strip()]
-    if lines and all(b"\t" in line for line in lines):
-        return "tsv"
-    return "csv" if lines and _like_csv(lines) else "lines"
-
-
-def _like_csv(lines: list[bytes]) -> bool:
-    """A header with usual names, or the same number of commas, more than two, on each of several lines."""
-    names = {cell.strip(' "\r').lower() for cell in re.split("[,;|]", lines[0].decode("utf-8", "replace"))}
-    if len(names) > 1 and names & set(TEXT_NAMES) and names & set(LABEL_NAMES):
-        return True
-    commas = {line.count(b",") for line in lines}
-    return len(lines) > 4 and len(commas) == 1 and commas.pop() > 2
 
 
 def check_format(name: str | None) -> None:

@@ -7,20 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bayleaf.corpus.settings import CorpusError, Settings, listed
+from bayleaf.first_lines import LABEL_NAMES, TEXT_NAMES
 
-TEXT_NAMES = (
-    "text",
-    "body",
-    "message",
-    "content",
-    "document",
-    "sentence",
-    "review",
-    "comment",
-    "tweet",
-    "sms",
-)
-LABEL_NAMES = ("label", "class", "category", "target", "sentiment", "tag", "topic", "lang", "language", "y")
 NAME = re.compile(r"[^\W\d][\w.:-]*( [\w.:-]+){0,2}")
 
 

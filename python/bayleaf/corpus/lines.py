@@ -15,8 +15,8 @@ from bayleaf.corpus.reader import StreamReader, unlabeled_layout
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Offsets, Slices
 from bayleaf.corpus.streams import Stream
+from bayleaf.first_lines import PREFIX
 
-PREFIX = b"__label__"
 REMEDY = (
     "its lines have no label. Expected a label, a tab and the text on each line; or take the labels from the "
     "names of the files with --label-column file."

@@ -14,6 +14,7 @@ from bayleaf.corpus.layout import Layout, from_path
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.slices import Slices
 from bayleaf.corpus.streams import STANDARD_INPUT, Section, Stream, stem
+from bayleaf.raw_mail import in_maildir
 
 KNOWN_ENDINGS = (
     *(".txt", ".text", ".mbox", ".mbx", ".eml", ".tsv", ".csv", ".jsonl"),
@@ -120,17 +121,6 @@ def label_of(path: str, rule: str) -> str:
     if match is None:
         raise CorpusError(f"{path}: the label pattern {rule!r} does not match this path.")
     return match[1]
-
-
-def is_maildir(folder: str) -> bool:
-    """Whether a folder holds mail as Maildir does, in `cur` and `new`."""
-    return all(os.path.isdir(os.path.join(folder, part)) for part in ("cur", "new"))
-
-
-def in_maildir(path: str) -> str | None:
-    """The Maildir that a file is a mail of."""
-    folder, part = os.path.split(os.path.dirname(os.path.abspath(path)))
-    return folder if part in ("cur", "new", "tmp") and is_maildir(folder) else None
 
 
 def folder_name(path: str) -> str:

@@ -16,10 +16,11 @@ from bayleaf.corpus.formats import BY_ENDING, STREAMED, by_name, check_options, 
 from bayleaf.corpus.lines import FastTextReader, LinesReader
 from bayleaf.corpus.mailboxes import MailReader, MboxReader
 from bayleaf.corpus.parquet import ParquetReader
-from bayleaf.corpus.reader import Reader, folder_name, is_maildir
+from bayleaf.corpus.reader import Reader, folder_name
 from bayleaf.corpus.records import JsonReader
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.streams import Stream, open_stream, stem
+from bayleaf.raw_mail import is_maildir
 
 READERS: dict[str, Callable[[Stream, Settings], Reader]] = {
     "tsv": partial(TableReader, quoted=False),
