@@ -125,6 +125,11 @@ pub enum TallyError {
         term: Option<String>,
         class: usize,
     },
+    /// What is forgotten lacks a term that all documents have which would be left.
+    Lacking {
+        term: String,
+        class: usize,
+    },
     TooManyDocuments {
         class: usize,
     },
@@ -152,6 +157,12 @@ impl fmt::Display for TallyError {
             }
             Self::NotLearned { term: None, class } => {
                 write!(f, "Fewer documents were learned with class number {class}.")
+            }
+            Self::Lacking { term, class } => {
+                write!(
+                    f,
+                    "The term {term:?} would be in more documents of class number {class} than are left."
+                )
             }
             Self::TooManyDocuments { class } => {
                 write!(f, "Class number {class} would have more than {} documents.", u32::MAX)

@@ -194,6 +194,43 @@ def test_whatever_is_saved_can_be_loaded_up_to_the_limits_of_counts() -> None:
         assert Model.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
 
 
+@pytest.mark.parametrize("asked", [False, True], ids=["counted", "living"])
+def test_a_document_that_lacks_what_all_others_have_cannot_be_forgotten(asked: bool) -> None:
+    model = Model([words()], threads=1).learn(["to you b", "to me c", "to b c"], ["x", "x", "x"])
+    model.learn(["b c"], ["y"])
+    if asked:
+        model.log_joint(["to"])
+    before = model.to_bytes()
+    with pytest.raises(ValueError, match="lacks the term 'to', which would be in more documents of 'x' than"):
+        model.forget(["b c"], ["x"])
+    with pytest.raises(ValueError, match="lacks the term 'to'"):
+        model.forget(["to b c", "you c b"], ["x", "x"])
+    assert model.to_bytes() == before
+    assert Model.from_bytes(before).to_bytes() == before
+
+
+STEPS = st.tuples(st.booleans(), st.booleans(), st.lists(st.sampled_from("abc"), max_size=3).map(" ".join))
+
+
+@given(st.lists(STEPS, max_size=25), st.booleans())
+def test_whatever_was_forgotten_a_model_can_be_saved_and_loaded(steps: list[Any], asked: bool) -> None:
+    """Whether a model counts all over or in place, it refuses the same."""
+    model, other = (Model([words()], threads=1) for _ in range(2))
+    for forgetting, first, text in steps:
+        labels = ["x" if first else "y"]
+        if asked and model.n_documents:
+            model.log_joint(["a"])
+        refusals = []
+        for each in (model, other):
+            try:
+                (each.forget if forgetting else each.learn)([text], labels)
+            except ValueError as error:
+                refusals.append(str(error))
+        assert len(refusals) in (0, 2)
+        other = Model.from_bytes(other.to_bytes())
+        assert other.to_bytes() == model.to_bytes()
+
+
 class Kind(str, enum.Enum):  # noqa: UP042 # as many programs still have it
     SPAM = "spam"
     HAM = "ham"

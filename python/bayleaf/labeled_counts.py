@@ -147,9 +147,9 @@ class LabeledCounts:
             if isinstance(error, NotInLedger):
                 raise ValueError(self._not_in_ledger(*error.args)) from None
             if isinstance(error, NotLearned | NotCounted):
-                term, number = error.args
+                term, number, *lacking = error.args
                 column = name if isinstance(error, NotCounted) else ""
-                raise ValueError(self._not_learned(term, number, column)) from None
+                raise ValueError(self._not_learned(term, number, column, bool(lacking))) from None
             raise
 
     def _digests(self, columns: list[Any]) -> list[bytes]:
@@ -177,10 +177,15 @@ class LabeledCounts:
             known = "was never learned"
         return f"Document {row} {known}, says the ledger. Nothing was forgotten."
 
-    def _not_learned(self, term: str | None, number: int, column: str = "") -> str:
+    def _not_learned(self, term: str | None, number: int, column: str = "", lacking: bool = False) -> str:
         label = self.labels.names[number]
         if term is None:
             return f"X has more documents of the class {label!r} than were learned. Nothing was forgotten."
+        if lacking:
+            return (
+                f"X was not learned like this: it lacks the term {term!r}, which would be in more documents "
+                f"of {label!r} than are left. Nothing was forgotten."
+            )
         what = f"{term} in the column {column!r}" if column else f"the term {term!r}"
         return (
             f"X was not learned like this: {what} occurs in it more often than in all documents learned as "

@@ -13,11 +13,11 @@ from bayleaf.checks import check_priors
 from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.ledger import Ledger
 from bayleaf.ready import answers_of
-from bayleaf.text.counts import ClassCounts, TextTally
+from bayleaf.text.counts import TextTally
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import Judgment, by_node, taken_class_rows, taken_weights, with_nodes
 from bayleaf.tuning.unlabeled import Unlabeled
-from bayleaf.types import Arrays, Label
+from bayleaf.types import Arrays
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -28,8 +28,6 @@ Normalizer = Callable[[str], str | None] | None
 def packed(model: Model) -> bytes:
     """The model as a file holds it."""
     counts = [tally.counts(model.order) for tally in model.tallies]
-    for own in counts:
-        _check_forgotten(model.classes, own)
     judgment = model.judgment
     arrays = [own.arrays for own in counts] if judgment is None else judgment.beside(counts)
     if model.ledger is not None:
@@ -37,18 +35,6 @@ def packed(model: Model) -> bytes:
     # With a ledger, changes of the counts alone must not be written behind the model.
     answers = None if model.ledger is not None else answers_of(model.views, model, model.order, counts)
     return storage.pack(settings_of(model), arrays, answers)
-
-
-def _check_forgotten(classes: list[Label], counts: Any) -> None:
-    """Refuse to write counts that no documents have: then others were forgotten than were learned."""
-    if not isinstance(counts, ClassCounts) or not counts.n_terms:
-        return
-    for label, documents, most in zip(classes, counts.class_documents, counts.most_documents(), strict=True):
-        if most > documents:
-            raise ValueError(
-                f"Documents of {label!r} were forgotten that were not learned: {documents:g} are left, and a "
-                f"term is in {most:g}. Nothing was written; learn them again, or load the model anew."
-            )
 
 
 def settings_of(model: Model) -> dict[str, Any]:

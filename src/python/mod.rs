@@ -39,6 +39,7 @@ impl From<TallyError> for PyErr {
                 Err(error) => PyValueError::new_err(error.to_string()),
             },
             TallyError::NotLearned { term, class } => NotLearned::new_err((term, class)),
+            TallyError::Lacking { term, class } => NotLearned::new_err((term, class, true)),
             TallyError::Interrupted => PyKeyboardInterrupt::new_err(()),
             TallyError::TooLarge { .. } => PyMemoryError::new_err(error.to_string()),
             TallyError::InUse => PyRuntimeError::new_err(error.to_string()),

@@ -1,8 +1,11 @@
 //! Indexed counts, changed cell by cell: the work of one more document is in proportion to that document.
 
+use std::collections::HashMap;
+
 use crate::errors::TallyError;
 use crate::memory::prefetch;
 use crate::tally::cells::{Cell, ClassCounts, Delta};
+use crate::tally::common::Common;
 use crate::tally::index::{Changed, Counted, Index, NONE, Watcher};
 use crate::tally::{Shard, Tally};
 
@@ -39,6 +42,9 @@ impl Tally {
         index.grow(shard.lexicon.nodes as usize);
         let documents = &mut shard.classes[delta.class].documents;
         *documents = if add { *documents + delta.documents } else { *documents - delta.documents };
+        if add {
+            self.common.add(delta.class, delta.documents);
+        }
         for cells in delta.cells.chunks(TOGETHER) {
             let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
             fetch_index(&counted, cells);
@@ -62,6 +68,7 @@ impl Tally {
 
     pub(super) fn lose_index(&mut self, watcher: &mut impl Watcher) {
         self.index = None;
+        self.common = Common::default();
         watcher.lost();
     }
 
@@ -73,6 +80,7 @@ impl Tally {
         shard.counter.clear();
         let index = Index::new(shard.lexicon.nodes as usize, width, &shard.classes);
         self.index = Some(index);
+        self.common = Common::default();
     }
 
     /// The counts, if they are indexed.
@@ -81,9 +89,10 @@ impl Tally {
         Some(Counted { lexicon: &shard.lexicon, index, classes: &shard.classes })
     }
 
-    pub(super) fn check_indexed(&self, delta: &Delta) -> Result<(), TallyError> {
+    pub(super) fn check_indexed(&mut self, delta: &Delta) -> Result<(), TallyError> {
         let class = delta.class;
-        let Some(counts) = self.counted() else { return Ok(()) };
+        let (Some(index), Some(shard)) = (&self.index, self.shards.first()) else { return Ok(()) };
+        let counts = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
         if counts.classes.get(class).is_none_or(|counts| counts.documents < delta.documents) {
             return Err(TallyError::NotLearned { term: None, class });
         }
@@ -91,16 +100,35 @@ impl Tally {
             fetch_index(&counts, cells);
             fetch(&counts, class, cells);
         }
-        let left = |less: &Cell| {
-            let node = less.term as usize;
-            let place = (node < counts.index.nodes()).then(|| counts.index.find(node, class)).flatten()?;
-            counts.cell(place, class)?.minus(less)
-        };
-        match delta.cells.iter().find(|less| left(less).is_none()) {
-            Some(less) => Err(TallyError::NotLearned { term: Some(counts.lexicon.text(less.term)), class }),
+        let unlearned =
+            |less: &&Cell| cell_of(&counts, less.term, class).and_then(|cell| cell.minus(less)).is_none();
+        if let Some(less) = delta.cells.iter().find(unlearned) {
+            return Err(TallyError::NotLearned { term: Some(counts.lexicon.text(less.term)), class });
+        }
+        // All terms that are in more documents than will be left must be in what is forgotten.
+        let known = &counts.classes[class];
+        let left = known.documents - delta.documents;
+        let common = self.common.above(class, known, left).iter();
+        let is_over = |cell: &Cell| u64::from(cell.documents) > left;
+        let mut over: Vec<Cell> = common.filter_map(|&term| cell_of(&counts, term, class)).collect();
+        over.retain(is_over);
+        if !over.is_empty() {
+            let taken: HashMap<u32, u32> =
+                delta.cells.iter().map(|less| (less.term, less.documents)).collect();
+            over.iter_mut().for_each(|cell| cell.documents -= taken.get(&cell.term).copied().unwrap_or(0));
+        }
+        match over.iter().find(|cell| is_over(cell)) {
+            Some(cell) => Err(TallyError::Lacking { term: counts.lexicon.text(cell.term), class }),
             None => Ok(()),
         }
     }
+}
+
+/// The cell of a term in a class, which may be a term that was never learned.
+fn cell_of(counts: &Counted, term: u32, class: usize) -> Option<Cell> {
+    let node = term as usize;
+    let place = (node < counts.index.nodes()).then(|| counts.index.find(node, class)).flatten()?;
+    counts.cell(place, class).copied()
 }
 
 /// Add cells where every term has a place for each class: no place moves, so each is followed at once.

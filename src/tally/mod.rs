@@ -4,6 +4,7 @@
 pub mod bags;
 pub mod cells;
 mod changing;
+mod common;
 pub mod export;
 pub mod index;
 pub mod matrix;
@@ -19,6 +20,7 @@ use crate::analyze::reader::Reader;
 use crate::lexicon::Lexicon;
 use crate::lexicon::form_table::Key;
 use crate::tally::cells::{ClassCounts, Counter, Delta, MOST_OCCURRENCES, most};
+use crate::tally::common::{Common, lacking};
 use crate::tally::index::{Index, Watcher};
 use crate::threads::{in_threads, ranges, split};
 
@@ -99,6 +101,8 @@ pub struct Tally {
     shards: Vec<Shard>,
     /// Where the cells of each term lie, once the model is asked or changed document by document.
     index: Option<Index>,
+    /// What is known of the terms of each class as long as there is an index.
+    common: Common,
     /// Counts not read from the file yet.
     lazy: Option<LazyCounts>,
     /// How often the counts were changed: tells after an interrupt whether they were.
@@ -266,7 +270,7 @@ impl Tally {
     /// A tally whose counts are fetched when they are first needed: a model that only answers never needs them.
     pub fn restored(lexicon: Lexicon, lazy: LazyCounts) -> Self {
         let shard = Shard { lexicon: Arc::new(lexicon), ..Shard::default() };
-        Self { shards: vec![shard], index: None, lazy: Some(lazy), changes: 0 }
+        Self { shards: vec![shard], lazy: Some(lazy), ..Self::default() }
     }
 
     fn read_counts(&mut self) {
@@ -283,6 +287,7 @@ impl Shard {
         else {
             return Err(TallyError::NotLearned { term: None, class });
         };
+        let left = counts.documents - delta.documents;
         let mut have = counts.cells().iter().peekable();
         for less in &delta.cells {
             while have.next_if(|cell| cell.term < less.term).is_some() {}
@@ -292,7 +297,10 @@ impl Shard {
                 return Err(TallyError::NotLearned { term, class });
             }
         }
-        Ok(())
+        match lacking(counts.cells(), &delta.cells, left) {
+            Some(term) => Err(TallyError::Lacking { term: self.lexicon.text(term), class }),
+            None => Ok(()),
+        }
     }
 
     fn remove(&mut self, delta: Delta) {

@@ -79,15 +79,6 @@ class ClassCounts:
             sums[filled] = np.add.reduceat(cells, starts, dtype=np.float64)
         return sums
 
-    def most_documents(self) -> Floats:
-        """How many documents of each class have the term that most of them have."""
-        sizes, most = self._class_sizes, np.zeros(self.n_classes)
-        filled = sizes > 0
-        if filled.any():
-            starts = (np.cumsum(sizes) - sizes)[filled]
-            most[filled] = np.maximum.reduceat(self.arrays["documents"], starts)
-        return most
-
     def by_term(self, cells: NDArray[Any]) -> Floats:
         """Sum the cells of each term."""
         return _summed(self.term, cells, self.n_terms)
