@@ -56,7 +56,7 @@ fn analysis(kind: u8, rules: u8) -> Option<Analysis> {
                 longest,
             });
         }
-        _ => return Some(Analysis::Bytes { shortest, longest }),
+        _ => return Some(Analysis::Bytes { bases: flag(0), shortest, longest }),
     };
     let (min_length, max_length) = (usize::from(flag(2)) + 1, if flag(3) { 5 } else { usize::MAX });
     let rules = WordRules {

@@ -19,7 +19,7 @@ use crate::tally::export::{Arrays, Integers, Wanted, export};
 use crate::tally::restore::{Column, Stored};
 use crate::tune::leave_one_out::{Facts, LeaveOneOut};
 
-const ANALYSIS: Analysis = Analysis::Bytes { shortest: 1, longest: 2 };
+const ANALYSIS: Analysis = Analysis::Bytes { bases: false, shortest: 1, longest: 2 };
 const ALL: Wanted = Wanted { documents: true, occurrences: true, shares: true };
 const CONTEXT: Context = Context { analysis: &ANALYSIS, normalizer: None, interrupted: &|| false };
 

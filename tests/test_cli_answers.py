@@ -267,3 +267,35 @@ def test_a_model_of_which_nothing_could_be_judged_says_so(tmp_path: Path) -> Non
     said = done("inspect", "m", cwd=tmp_path)
     assert "nothing could be judged" in said
     assert "-0" not in said
+
+
+BASES = {"one": "ACGTTGCAAC" * 9, "two": "GGATCCGTAA" * 9}
+
+
+@pytest.mark.parametrize("name", ["s.tsv", "s.csv", "s.jsonl", "s.txt", "s.fasta", "s.fastq", "s.parquet"])
+def test_sequences_are_the_same_bases_in_every_format_and_case(tmp_path: Path, name: str) -> None:
+    """Lower-case DNA and RNA were other terms; 93 % fell to 2 %."""
+    rows = "".join(f"{label}\t{bases}\n" for label, bases in BASES.items())
+    (tmp_path / "train.tsv").write_text(rows)
+    done("train", "train.tsv", "-q", "--preset", "dna", "-o", "m", "--tuning", "none", cwd=tmp_path)
+    asked = [bases.lower().replace("t", "u") for bases in BASES.values()]
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pytest.importorskip("pyarrow").table({"text": asked}), path)
+    else:
+        lines = {
+            "s.csv": "id,text\n" + "".join(f"x,{text}\n" for text in asked),
+            "s.tsv": "label\ttext\n" + "".join(f"x\t{text}\n" for text in asked),
+            "s.jsonl": "".join(json.dumps({"text": text}) + "\n" for text in asked),
+            "s.fasta": "".join(f">x\n{text}\n" for text in asked),
+            "s.fastq": "".join(f"@x\n{text}\n+\n{'I' * len(text)}\n" for text in asked),
+        }
+        path.write_text(lines.get(name, "".join(f"{text}\n" for text in asked)))
+    out = [
+        line.split("\t") for line in done("classify", "m", path, "-q", "--proba", cwd=tmp_path).splitlines()
+    ]
+    assert [line[0] for line in out] == ["one", "two"]
+    capitals = "".join(f"{bases}\n" for bases in BASES.values())
+    whole = done("classify", "m", "-", "-q", "--proba", stdin=capitals, cwd=tmp_path).splitlines()
+    assert [line[1:3] for line in out] == [line.split("\t")[1:3] for line in whole]

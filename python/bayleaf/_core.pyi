@@ -121,8 +121,8 @@ class Analyzer:
         """N-grams of letters, inside words (each padded with a space on both sides) or across them."""
 
     @staticmethod
-    def bytes(shortest: int, longest: int) -> Analyzer:
-        """N-grams of raw bytes."""
+    def bytes(shortest: int, longest: int, *, bases: bool) -> Analyzer:
+        """N-grams of raw bytes, or of bases, in capitals and U as T."""
 
     def matrix(self, documents: Any) -> list[NDArray[Any]]:
         """How often each term occurs in each document: names and their ends, row ends, columns, counts."""

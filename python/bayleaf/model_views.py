@@ -335,7 +335,7 @@ def language() -> list[TextView]:
 
 def dna() -> list[TextView]:
     """Sequences of letters, such as genes: eight in a row, each of them once a sequence."""
-    return [bytes_(8, tf="binary", alpha=0.005)]
+    return [bytes_(8, alphabet="dna", tf="binary", alpha=0.005)]
 
 
 PRESETS: Mapping[str, Callable[[], Preset]] = {

@@ -130,7 +130,8 @@ def analyzer_of(view: dict[str, Any]) -> _core.Analyzer:
         lower, within = view["lower"], view["within_words"]
         return _core.Analyzer.letters(view["shortest"], view["longest"], lower=lower, within_words=within)
     if view["kind"] == "bytes_":
-        return _core.Analyzer.bytes(view["shortest"], view["longest"])
+        bases = view.get("alphabet") == "dna"
+        return _core.Analyzer.bytes(view["shortest"], view["longest"], bases=bases)
     if view["kind"] != "words":
         raise Unfit
     stop_words, porter, normalizer = _steps(view["normalization"])

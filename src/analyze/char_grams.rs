@@ -9,6 +9,18 @@ use crate::lexicon::numbering::Numbering;
 /// Words longer than this are not remembered: languages without spaces would fill the memory with sentences.
 const REMEMBERED: usize = 32;
 
+/// What the letters of a sequence of nucleotides can be, with gaps and what is not known.
+const NUCLEOTIDES: &[u8] = b"ACGTUNRYSWKMBDHV-.*";
+
+/// A sequence in capitals, a lower-case letter only marking a repeat; and U as T, if it has nothing but nucleotides.
+pub fn as_bases(bytes: &[u8]) -> Vec<u8> {
+    let mut bases = bytes.to_ascii_uppercase();
+    if bases.contains(&b'U') && bases.iter().all(|base| NUCLEOTIDES.contains(base)) {
+        bases.iter_mut().filter(|base| **base == b'U').for_each(|base| *base = b'T');
+    }
+    bases
+}
+
 pub fn byte_grams<N: Numbering>(
     bytes: &[u8],
     shortest: usize,

@@ -1,5 +1,6 @@
 //! Which terms a text consists of, and where they stand in it: the slow, careful reading behind explanations.
 
+use crate::analyze::char_grams::as_bases;
 use crate::analyze::characters::{is_space, lower_into};
 use crate::analyze::normalize::{self, Normalizer, WordList};
 use crate::analyze::reader::{Analysis, Document, GAP, Grams};
@@ -36,8 +37,8 @@ pub fn parts<N: Numbering>(
             let whole = *within_words;
             Ok(pieces.iter().flat_map(|piece| piece.grams(*shortest, *longest, whole, numbering)).collect())
         }
-        Analysis::Bytes { shortest, longest } => {
-            let bytes = document.bytes;
+        Analysis::Bytes { bases, shortest, longest } => {
+            let bytes = if *bases { &as_bases(document.bytes)[..] } else { document.bytes };
             let lengths = *shortest..=(*longest).min(bytes.len());
             Ok(lengths
                 .flat_map(|length| (0..=bytes.len() - length).map(move |start| (start, start + length)))
@@ -304,7 +305,8 @@ mod tests {
         let mut all: Vec<Analysis> = tokenizers().into_iter().map(words).collect();
         all.push(Analysis::Letters { lower, within_words: true, shortest, longest });
         all.push(Analysis::Letters { lower, within_words: false, shortest, longest });
-        all.push(Analysis::Bytes { shortest, longest });
+        all.push(Analysis::Bytes { bases: false, shortest, longest });
+        all.push(Analysis::Bytes { bases: true, shortest, longest });
         all
     }
 

@@ -2,7 +2,7 @@
 
 use crate::errors::ReadError;
 
-use crate::analyze::char_grams::{Letters, byte_grams};
+use crate::analyze::char_grams::{Letters, as_bases, byte_grams};
 use crate::analyze::compact;
 use crate::analyze::new_forms::NewForms;
 use crate::analyze::normalize::Normalizer;
@@ -19,8 +19,8 @@ pub enum Analysis {
     Words { cut: Cut, shortest: usize, longest: usize, sparse: usize },
     /// N-grams of letters, inside words (each padded with a space on both sides) or across them.
     Letters { lower: bool, within_words: bool, shortest: usize, longest: usize },
-    /// N-grams of raw bytes.
-    Bytes { shortest: usize, longest: usize },
+    /// N-grams of raw bytes, or of the bases of nucleotides, however they are written.
+    Bytes { bases: bool, shortest: usize, longest: usize },
 }
 
 impl Analysis {
@@ -147,9 +147,10 @@ impl Reader {
                     self.ends.push(self.numbers.len());
                 }
             }
-            Analysis::Bytes { shortest, longest } => {
+            Analysis::Bytes { bases, shortest, longest } => {
                 for document in documents {
-                    byte_grams(document.bytes, *shortest, *longest, numbering, &mut self.numbers);
+                    let bytes = if *bases { &as_bases(document.bytes) } else { document.bytes };
+                    byte_grams(bytes, *shortest, *longest, numbering, &mut self.numbers);
                     self.ends.push(self.numbers.len());
                 }
             }

@@ -100,8 +100,9 @@ impl Analyzer {
     }
 
     #[staticmethod]
-    fn bytes(shortest: usize, longest: usize) -> Self {
-        Self { analysis: Analysis::Bytes { shortest, longest }, normalizer: None }
+    #[pyo3(signature = (shortest, longest, *, bases))]
+    fn bytes(shortest: usize, longest: usize, bases: bool) -> Self {
+        Self { analysis: Analysis::Bytes { bases, shortest, longest }, normalizer: None }
     }
 
     /// How often each term occurs in each document, as compressed rows: names and their ends, row ends, columns, counts.

@@ -12,6 +12,7 @@ from bayleaf.text.patterns import KEEP_PATTERNS, keep_pattern
 
 __all__ = [
     "NAMES",
+    "Alphabet",
     "Spaceless",
     "Tokenizer",
     "checked_keep",
@@ -22,6 +23,7 @@ __all__ = [
 TokenFunction: TypeAlias = Callable[[str], Iterable[str]]
 Tokenizer: TypeAlias = str | re.Pattern[str] | TokenFunction
 Spaceless = Literal["bigrams", "keep"]
+Alphabet = Literal["dna"]
 
 NAMES = ("words", "words+punctuation", "whitespace")
 """The tokenizers that have a name."""

@@ -16,6 +16,7 @@ from bayleaf.text.normalization import Digits, Normalization, Top, function_name
 from bayleaf.text.scorers import Asked, TextScorer
 from bayleaf.text.selection import Selection
 from bayleaf.text.tokenizers import (
+    Alphabet,
     Spaceless,
     Tokenizer,
     analyzer,
@@ -245,17 +246,24 @@ class Bytes(TextView):
 
     shortest: int = 8
     longest: int = 8
+    alphabet: Alphabet | None = None
 
     kind: ClassVar[str] = "bytes_"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_range("bytes_", self.shortest, self.longest, 1 << 16)
+        if self.alphabet is not None:
+            check_choice("alphabet", self.alphabet, ["dna"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings; an alphabet only if there is one, as in files from before there were any."""
+        return {name: value for name, value in super().to_dict().items() if name != "alphabet" or value}
 
     @cached_property
     def analyzer(self) -> Analyzer:
-        """Bytes, as they are."""
-        return Analyzer.bytes(self.shortest, self.longest)
+        """Bytes, as they are or as bases."""
+        return Analyzer.bytes(self.shortest, self.longest, bases=self.alphabet == "dna")
 
 
 class Judgments(TypedDict, total=False):
@@ -351,9 +359,20 @@ def chars(
     return Chars(shortest=shortest, longest=last, lower=lower, within_words=within_words, **judgments)
 
 
-def bytes_(shortest: int, longest: int | None = None, **judgments: Unpack[LetterJudgments]) -> Bytes:
-    """Look at a column as n-grams of raw bytes: the k-mers of a genome are `bytes_(8)`."""
-    return Bytes(shortest=shortest, longest=shortest if longest is None else longest, **judgments)
+def bytes_(
+    shortest: int,
+    longest: int | None = None,
+    *,
+    alphabet: Alphabet | None = None,
+    **judgments: Unpack[LetterJudgments],
+) -> Bytes:
+    """Look at a column as n-grams of raw bytes: the k-mers of a genome are `bytes_(8, alphabet="dna")`.
+
+    That alphabet has no case (a lower-case letter marks a repeat), and U is T, as in RNA, unless other
+    letters show that the sequence is a protein.
+    """
+    last = shortest if longest is None else longest
+    return Bytes(shortest=shortest, longest=last, alphabet=alphabet, **judgments)
 
 
 def _range_of(ngrams: Any) -> tuple[Any, Any]:
