@@ -103,6 +103,14 @@ def unpack(data: bytes | bytearray | memoryview, origin: str) -> tuple[dict[str,
         return (settings | {JOURNAL: journal} if journal else settings), views
 
 
+def format_of(path: str | os.PathLike[str]) -> int:
+    """The number of the format that a model was written in."""
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = _header(file.read(length), str(path))
+    return _settings(header["__metadata__"], str(path))[0]
+
+
 def _check_blocks(data: bytes, start: int, end: int, tensors: Arrays, origin: str) -> int:
     """Verify every block and the header; gives the checksum that changes begin with."""
     blocks = tensors.pop(BLOCKS).tobytes()

@@ -51,13 +51,13 @@ def inspect_command(model_file: str, terms: int, label: str | None, as_json: boo
 
 def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str, Any]:
     from bayleaf.cli.show import views_with_terms
-    from bayleaf.storage import FORMAT
+    from bayleaf.storage import format_of
 
     priors = _priors(model)
     return {
         "file": path,
         "bytes": os.path.getsize(path),
-        "format": FORMAT,
+        "format": format_of(path),
         "views": [{"column": name or None, **view.to_dict()} for name, view in model.views],
         "terms": [getattr(model.counts(view), "n_terms", None) for view in range(len(model.views))],
         "alpha": model.alpha,
@@ -98,10 +98,10 @@ def _priors(model: Model) -> dict[Label, float]:
 
 def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
     from bayleaf.cli.show import console, plain, table, top_terms
-    from bayleaf.storage import FORMAT
+    from bayleaf.storage import format_of
 
     show = console()
-    show.print(plain(f"{path}: {size(os.path.getsize(path))}, format {FORMAT}"), style="bold")
+    show.print(plain(f"{path}: {size(os.path.getsize(path))}, format {format_of(path)}"), style="bold")
     for number, (name, view) in enumerate(model.views):
         column = f"{name}: " if name else ""
         judged = ", ".join(str(getattr(view, name)) for name in ("event", "tf") if hasattr(view, name))
