@@ -23,6 +23,18 @@ def test_the_command_shows_a_table_and_writes_the_same_study_as_csv_html_and_jso
     assert Outline((tmp_path / "s.html").read_text("utf-8")).seen.count("svg") == 4
 
 
+def test_rivals_are_measured_in_the_same_folds(tmp_path: Path) -> None:
+    corpus = write_tsv(tmp_path / "mail.tsv", messages())
+    one = ["--ngrams", "1", "--weighting", "tf", "--event", "multinomial", "--stop-words", "none"]
+    call = ["study", str(corpus), "-q", *one, "--normalizer", "none", "--folds", "3"]
+    rivals = ["--rival", "default", "--rival", "logistic", "--rival", "default", "--rival", "svm"]
+    found = json.loads(done(*call, *rivals, "--json"))["rows"]
+    assert sorted(row["event"] for row in found) == ["default", "logistic", "multinomial", "svm"]
+    assert all(row["accuracy"] > 0.9 for row in found)
+    assert "logistic" in done(*call, *rivals)
+    assert "'tree' is not one of 'default', 'logistic', 'svm'" in refused(2, *call, "--rival", "tree")
+
+
 def test_the_command_refuses_what_the_library_refuses(tmp_path: Path) -> None:
     corpus = write_tsv(tmp_path / "mail.tsv", messages())
     assert "got 'idf'" in refused(2, "study", "-q", corpus, "--weighting", "idf")

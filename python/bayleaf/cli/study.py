@@ -55,6 +55,13 @@ def _choices(command: Any) -> Any:
 @click.option(
     "--curve", is_flag=True, help="Also measure growing vocabularies of the most informative words."
 )
+@click.option(
+    "--rival",
+    "rivals",
+    multiple=True,
+    type=click.Choice(["default", "logistic", "svm"]),
+    help="Also measure the tuned default, or scikit-learn's logistic regression or SVM; again for more.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the folds.")
 @click.option("--top", type=click.IntRange(1), default=12, show_default=True, help="Combinations to show.")
 @click.option("--csv", "csv_file", metavar="FILE", help="Write all combinations as a table.")
@@ -79,6 +86,7 @@ def study_command(
     Examples:
       bayleaf study messages.tsv --html study.html --csv study.csv
       bayleaf study messages.tsv --ngrams 1 --weighting tf --curve
+      bayleaf study messages.tsv --ngrams 1 --rival default --rival logistic --by log-loss
     """
     from bayleaf.cli.models import check_target
 
@@ -116,6 +124,7 @@ def _studied(reading: Reading, inputs: tuple[str, ...], given: dict[str, Any]) -
                 positive=given["positive"],
                 by=given["by"].replace("-", "_"),
                 curve=given["curve"],
+                rivals=list(dict.fromkeys(given["rivals"])),
                 seed=given["seed"],
                 threads=reading.threads,
                 progress=lambda done, total: line.show(lambda _: f"{done} of {total} combinations"),

@@ -63,7 +63,7 @@ def study(
     | `positive` | label | of two classes the one called spam, or the rarer one |
     | `by` | "accuracy", "mcc", "macro_f1", "log_loss" | "accuracy" |
     | `curve` | True, False | also measure growing vocabularies |
-    | `rivals` | mapping or list of estimators with scikit-learn's methods, "default" for `NaiveBayes()` | none |
+    | `rivals` | mapping or list of estimators with scikit-learn's methods, or "default" (`NaiveBayes()`), "logistic", "svm" | none |
     | `groups` | a name for each text; those of one name are in one fold | each text by itself |
     | `progress` | function(done, all) | none |
 

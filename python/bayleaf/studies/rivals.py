@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,29 @@ from bayleaf.studies.judging import Result, measures
 from bayleaf.studies.running import Task
 from bayleaf.types import Floats
 
-DEFAULT = "default"
-"""The name by which `NaiveBayes()` is meant, with the weights that it earns."""
+
+def _default() -> Any:
+    from bayleaf.naive_bayes import NaiveBayes
+
+    return NaiveBayes()
+
+
+def _linear(name: str) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    fitted = LogisticRegression(C=10, max_iter=1000) if name == "logistic" else LinearSVC()
+    return make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), fitted)
+
+
+NAMED: Mapping[str, Callable[[], Any]] = {
+    "default": _default,
+    "logistic": partial(_linear, "logistic"),
+    "svm": partial(_linear, "svm"),
+}
+"""Rivals that have a name: `NaiveBayes()`, and scikit-learn's linear models on tf-idf of words and pairs."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +58,7 @@ class Rival(Combination):
 
 
 def rivals_of(given: Any) -> list[Rival]:
-    """Rivals by name: a mapping, or a list of estimators and "default"."""
+    """Rivals by name: a mapping, or a list of estimators and names of `NAMED`."""
     if given is None:
         return []
     if isinstance(given, str) or not isinstance(given, Mapping | Iterable):
@@ -55,11 +77,10 @@ def _name(rival: Any) -> str:
 
 def _estimator(rival: Any) -> Any:
     if isinstance(rival, str):
-        if rival != DEFAULT:
-            raise ValueError(f"A rival is an estimator or {DEFAULT!r}, got {rival!r}.")
-        from bayleaf.naive_bayes import NaiveBayes
-
-        return NaiveBayes()
+        if rival not in NAMED:
+            listed = ", ".join(map(repr, NAMED))
+            raise ValueError(f"A rival is an estimator or one of {listed}, got {rival!r}.")
+        return NAMED[rival]()
     if not (hasattr(rival, "fit") and hasattr(rival, "predict")):
         raise TypeError(f"A rival has `fit` and `predict`, got {rival!r}.")
     return rival
