@@ -84,16 +84,13 @@ def train_command(
     from bayleaf.cli.models import check_target, opened
     from bayleaf.cli.views import model_like, new_model, unsaid
 
-    _check_holdout(holdout, inputs)
-    if shard:
-        check_shard(tuning, test, holdout)
-        tuning = "none"
+    _check_call(inputs, shard, tuning, test, holdout)
     reading = Reading.taken(given)
-    level = chosen_level(tuning, given["plain"])
+    level = chosen_level("none" if shard else tuning, given["plain"])
     make = partial(new_model, reading.threads, given)
     model = model_like(like, reading.threads, given) if like else make()
     _check_level(model, level)
-    check_target(output, *inputs, *([test] if test else []), *([like] if like else []))
+    check_target(output, *inputs, *filter(None, [test, like]))
     started = time.perf_counter()
     corpus, kept = opened(reading, inputs, model, labeled=True), kept_for(level)
     if shard and not _taken(shard, corpus, model, output, as_json):
@@ -110,7 +107,16 @@ def train_command(
     _keep(model, output, measured, as_json, time.perf_counter() - started, inputs[0])
 
 
-def _check_holdout(holdout: float | None, inputs: tuple[str, ...]) -> None:
+def _check_call(
+    inputs: tuple[str, ...],
+    shard: tuple[int, int] | None,
+    tuning: str | None,
+    test: str | None,
+    holdout: float | None,
+) -> None:
+    """Refuse options that do not go together."""
+    if shard:
+        check_shard(tuning, test, holdout)
     if holdout and "-" in inputs:
         raise click.UsageError(
             "--holdout reads the input twice, which standard input does not allow. Save it to a file."
