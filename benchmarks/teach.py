@@ -38,6 +38,8 @@ SHARE = 0.9
 TESTS = 1_000
 FIRST, GROWTH, MOST = 20, 1.25, 4_000
 WORDS = 20_000
+PAUSE = 0.2
+"""Seconds that a very quick person needs to read a short text and press a key."""
 
 
 class Client:
@@ -162,18 +164,20 @@ def measure_latency(number: int, labels: int) -> None:
         with teaching(corpus, place / "folder") as client:
             shown = client.post("page/next", {})["next"]
             print(f"first document after {time.perf_counter() - began:.2f} s (the start of Python included)")
-            _answer(client, shown, labels, "while the corpus is read")
+            _answer(client, shown, labels, "while the corpus is read", PAUSE)
             while not all(each["done"] for each in client.post("page/state", {})["pool"]["sources"]):
                 time.sleep(0.2)
             print(f"corpus of {number:,} texts read after {time.perf_counter() - began:.1f} s")
-            _answer(client, client.post("page/next", {})["next"], labels, "afterwards")
+            _answer(client, client.post("page/next", {})["next"], labels, "afterwards", PAUSE)
+            _answer(client, client.post("page/next", {})["next"], labels, "by a program, without a pause", 0)
 
 
-def _answer(client: Client, shown: dict[str, Any], labels: int, when: str) -> None:
+def _answer(client: Client, shown: dict[str, Any], labels: int, when: str, pause: float) -> None:
     times, before = [], _processor_time(client.process)
     for count in range(labels):
         label = "even" if len(shown["text"]) % 2 else "odd"
         body = {"item": shown["item"], "how": shown["how"], "key": f"{when}{count}", "label": label}
+        time.sleep(pause)
         began = time.perf_counter()
         shown = client.post("page/label", body)["next"]
         times.append(1000 * (time.perf_counter() - began))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -125,3 +125,77 @@ def _focus_is_seen(tab: Tab) -> int:
         assert outline not in ("none0px", "none3px"), where
         stops.add(where)
     return len(stops)
+
+
+class Node(NamedTuple):
+    """What a screen reader is told of one element."""
+
+    role: str
+    name: str
+    properties: dict[str, Any]
+
+
+NAMED_ROLES = {
+    "button", "link", "textbox", "searchbox", "combobox", "checkbox", "option", "region", "navigation",
+    "group", "complementary", "dialog", "image", "heading", "spinbutton", "table",
+}  # fmt: skip
+
+
+def spoken(tab: Tab) -> list[Node]:
+    """The accessibility tree, as Chromium gives it to screen readers."""
+    session = tab.context.new_cdp_session(tab.page)
+    session.send("Accessibility.enable")
+    found = []
+    for node in session.send("Accessibility.getFullAXTree")["nodes"]:
+        if not node["ignored"]:
+            properties = {each["name"]: each["value"].get("value") for each in node.get("properties", [])}
+            found.append(Node(node["role"]["value"], node.get("name", {}).get("value", ""), properties))
+    session.detach()
+    return found
+
+
+def told(nodes: list[Node], role: str) -> list[str]:
+    return [node.name for node in nodes if node.role == role]
+
+
+def test_a_screen_reader_is_told_everything_that_is_seen(chromium: Any, corpus: Path, tmp_path: Path) -> None:
+    """Names, roles, keys and live regions, in the tree that Chromium makes for screen readers."""
+    with (
+        teaching(corpus, "--classes", "ham,spam", folder=with_key(tmp_path / "spoken")) as page,
+        opened(chromium, page) as tab,
+    ):
+        tab.label(TRUTH, 12)
+        nodes = spoken(tab)
+        assert {"banner", "navigation", "main", "complementary", "region", "status"} <= {
+            n.role for n in nodes
+        }
+        assert told(nodes, "heading")[0] == "Teach"
+        keys = {n.properties["keyshortcuts"]: n.name for n in nodes if n.properties.get("keyshortcuts")}
+        assert keys["1"].startswith("1 ham")
+        assert keys["2"].startswith("2 spam")
+        assert {"z", "s", "w", "e", "h"} <= keys.keys()
+        live = {(n.role, n.name): n.properties["live"] for n in nodes if n.properties.get("live")}
+        assert live["region", "The document"] == "polite"
+        assert live["status", ""] == "polite"
+        assert tab.text in told(nodes, "StaticText"), "the document is text in its live region"
+        tab.page.keyboard.press("w")
+        tab.page.wait_for_selector("#reasons .legend")
+        assert_named(spoken(tab), "why")
+        tab.page.evaluate("document.activeElement.blur()")
+        tab.page.keyboard.press("h")
+        tab.page.wait_for_selector("dialog[open]")
+        nodes = spoken(tab)
+        assert told(nodes, "dialog") != [""]
+        assert tab.page.evaluate("document.activeElement.closest('dialog') !== null"), "the focus is in it"
+        assert_named(nodes, "help")
+        tab.page.keyboard.press("Escape")
+        for view in ("review", "watch", "take"):
+            tab.view(view)
+            nodes = spoken(tab)
+            assert told(nodes, "heading")
+            assert_named(nodes, view)
+
+
+def assert_named(nodes: list[Node], where: str) -> None:
+    unnamed = [(node.role, node.properties) for node in nodes if node.role in NAMED_ROLES and not node.name]
+    assert unnamed == [], where

@@ -19,7 +19,7 @@ from bayleaf.model import Model
 from bayleaf.service import database, settings, snapshots
 from bayleaf.service.changes import Change, Done, Effect, Forget, ForgetWhere, Learn, Taught, Who
 from bayleaf.service.database import Ledger
-from bayleaf.service.documents import Document
+from bayleaf.service.documents import Document, together, unpacked
 from bayleaf.service.questions import Questions
 from bayleaf.service.refusals import Broken, Conflict, Invalid, NotFound
 from bayleaf.service.served import Answer, NotBuilt, Served, digest, replay, retuned
@@ -229,14 +229,24 @@ class Store:
         if not rows:
             raise Conflict("There are no documents in the ledger to weigh the evidence on. Teach some first.")
         tuned = retuned(copy, rows, level)
+        # Here, not in the writer's thread: those who teach meanwhile do not wait for the disk.
+        written = snapshots.write(self.folder, served.number, version, tuned.to_bytes())
+        tuned.posterior(together([unpacked(rows[0].columns)]))  # ready to answer before it has to
 
         def switch(ledger: Ledger) -> None:
             replay(tuned, ledger, served.number, version)
-            seq = self.writer.transaction(
-                lambda: ledger.log(served.number, "", "retune", None, None, "", "person")
-            )
-            served.switch(tuned, seq)
-            self._snapshot(served, ledger)
+            passed = snapshots.list_of(self.folder, served.number)[0][0] > version
+            if passed:  # one was written meanwhile, without the new weights, or without what was erased
+                written.unlink()
+            oldest = snapshots.drop_old(self.folder, served.number)
+
+            def log() -> int:
+                ledger.drop_forgotten(served.number, oldest)
+                return ledger.log(served.number, "", "retune", None, None, "", "person")
+
+            served.switch(tuned, self.writer.transaction(log))
+            if passed:
+                self._snapshot(served, ledger)
 
         self.writer.call(switch).result()
         return len(rows)

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -55,6 +56,8 @@ class Lessons:
         self._leases: dict[str, Lease] = {}
         self._shown: dict[str, tuple[str, Shown]] = {}
         self._hits: dict[tuple[str, str], list[int]] = {}
+        self._ahead: dict[tuple[str, str], Future[Shown | None]] = {}
+        self._chooser = ThreadPoolExecutor(1, "bayleaf-next")
         rows = store.questions.read(
             "SELECT kind, item, by FROM action WHERE model = ? AND undone IS NULL", served.number
         )
@@ -88,7 +91,8 @@ class Lessons:
     def _free(self, person: str, item: str) -> bool:
         lease = self._leases.get(item)
         lent = lease is not None and lease.person != person and lease.until > time.monotonic()
-        return not lent and item not in self._taken and (person, item) not in self._skipped
+        on_screen = self._shown[person][1].item == item if person in self._shown else False
+        return not (lent or on_screen) and item not in self._taken and (person, item) not in self._skipped
 
     def size(self) -> dict[str, Any]:
         """How many documents there are, and how far each corpus is read."""
@@ -134,10 +138,33 @@ class Lessons:
         asked = f"{order} {search}"
         with self._lock:
             before, shown = self._shown.get(person, ("", None))
-            if shown is not None and before == asked:
-                return self.with_answer(shown)
-            found = self._choose(person, order, search)
-            return None if found is None else self.show(person, self.with_answer(found), asked)
+        while shown is None or before != asked:
+            found = self._made_ahead(person, asked) or self._choose(person, order, search)
+            if found is None:
+                return None
+            found = self.with_answer(found)
+            with self._lock:  # another person may have got it meanwhile
+                if order not in DRAWN or self._free(person, found.item):
+                    self._look_ahead(person, order, asked)
+                    return self.show(person, found, asked)
+        return self.with_answer(shown)
+
+    def _look_ahead(self, person: str, order: Order, asked: str) -> None:
+        """Choose the document after this one while the person reads, so that it is there at once.
+
+        It is lent to nobody: when its turn comes, it is looked at again.
+        """
+        self._ahead = {key: made for key, made in self._ahead.items() if key[0] != person}
+        if order in DRAWN:
+            self._ahead[person, asked] = self._chooser.submit(self._choose, person, order, "")
+
+    def _made_ahead(self, person: str, asked: str) -> Shown | None:
+        """What was chosen ahead, if nobody has labeled it or got it since."""
+        with self._lock:
+            made = self._ahead.pop((person, asked), None)
+        found = None if made is None else made.result()
+        usable = found is not None and self._free(person, found.item) and self._is_new(found.document)
+        return found if usable else None
 
     def _choose(self, person: str, order: Order, search: str) -> Shown | None:
         if order == "search":

@@ -18,7 +18,7 @@ import msgspec
 from bayleaf.service.http import telling
 from bayleaf.service.http.asgi import Call, Reply
 from bayleaf.service.http.operation import Handler, Operation
-from bayleaf.service.page import exports, holdout, reasons, requests, reviewing
+from bayleaf.service.page import exports, holdout, reasons, replies, requests, reviewing
 from bayleaf.service.page.actions import Shown
 from bayleaf.service.page.leaving import left_out
 from bayleaf.service.page.reviewing import SHORT
@@ -77,28 +77,28 @@ class Page:
         """What the paths of the page do."""
         made = {("GET", f"/page/{name}"): Operation("page", self._file, None) for name in self._files}
         made["GET", "/"] = Operation("index", self._index, None)
-        handlers: dict[str, tuple[type[Any], Callable[[Teacher, str, Any, Call], Awaitable[Any]]]] = {
-            "state": (requests.Request, self._state),
-            "next": (requests.Next, self._next),
-            "label": (requests.Label, self._label),
-            "label-all": (requests.LabelAll, self._label_all),
-            "undo": (requests.Undo, self._undo),
-            "classes": (requests.Classes, self._classes),
-            "why": (requests.Why, self._why),
-            "effect": (requests.Effect, self._effect),
-            "word": (requests.Word, self._word),
-            "hits": (requests.Hits, self._hits),
-            "labeled": (requests.Labeled, self._labeled),
-            "suspects": (requests.Request, self._suspects),
-            "disagreements": (requests.Request, self._disagreements),
-            "history": (requests.History, self._history),
-            "progress": (requests.Request, self._progress),
-            "curve": (requests.Request, self._curve),
-            "watch": (requests.Watch, self._watch),
-            "export": (requests.Export, self._export),
+        handlers: dict[str, Callable[[Teacher, str, Any, Call], Awaitable[Any]]] = {
+            "state": self._state,
+            "next": self._next,
+            "label": self._label,
+            "label-all": self._label_all,
+            "undo": self._undo,
+            "classes": self._classes,
+            "why": self._why,
+            "effect": self._effect,
+            "word": self._word,
+            "hits": self._hits,
+            "labeled": self._labeled,
+            "suspects": self._suspects,
+            "disagreements": self._disagreements,
+            "history": self._history,
+            "progress": self._progress,
+            "curve": self._curve,
+            "watch": self._watch,
+            "export": self._export,
         }
-        for name, (kind, handler) in handlers.items():
-            operation = Operation(f"page {name}", self._handled(kind, handler), "learn")
+        for name, (kind, _) in replies.BODIES.items():
+            operation = Operation(f"page {name}", self._handled(kind, handlers[name]), "learn")
             made["POST", f"/models/{{name}}/page/{name}"] = operation
         return made
 
@@ -252,7 +252,7 @@ class Page:
         del person, body, call
         return await asyncio.to_thread(reviewing.disagreements, self._service.store, teacher.served)
 
-    async def _history(self, teacher: Teacher, person: str, body: requests.History, call: Call) -> Any:
+    async def _history(self, teacher: Teacher, person: str, body: requests.HistoryQuery, call: Call) -> Any:
         del person, call
         label = None if body.label is None else teacher.served.fitting_label(body.label)
         found = await asyncio.to_thread(

@@ -80,20 +80,15 @@ class CorpusPool:
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         self._reader = served.reader
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._lock = threading.Lock()
-        for pragma in (
-            "journal_mode=WAL",
-            "synchronous=NORMAL",
-            "busy_timeout=10000",
-            "mmap_size=8589934592",
-        ):
-            self._connection.execute(f"PRAGMA {pragma}")
+        self._connection, self._lock = _connected(path), threading.Lock()
         self._connection.executescript(SCHEMA)
+        # Of its own, so that nobody who reads waits for the rows that are being entered.
+        self._entering, self._entry = _connected(path), threading.Lock()
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Give the connections back."""
         self._connection.close()
+        self._entering.close()
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock:
@@ -135,11 +130,18 @@ class CorpusPool:
 
     def add(self, texts: Iterable[tuple[str, int]], source: Source) -> None:
         """Enter rows, each with whether it came with a label, and how far the corpus is read by then."""
-        with self._lock:
-            self._connection.execute("BEGIN")
-            self._connection.executemany("INSERT INTO text (text, given) VALUES (?, ?)", texts)
-            self._connection.execute("INSERT OR REPLACE INTO source VALUES (?,?,?,?,?,?,?,?)", source)
-            self._connection.execute("COMMIT")
+        with self._entry:
+            self._entering.execute("BEGIN")
+            self._entering.executemany("INSERT INTO text (text, given) VALUES (?, ?)", texts)
+            self._entering.execute("INSERT OR REPLACE INTO source VALUES (?,?,?,?,?,?,?,?)", source)
+            self._entering.execute("COMMIT")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000", "mmap_size=8589934592"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
 
 
 class QuestionPool:

@@ -99,7 +99,7 @@ class Labeled(Request, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
-class History(Request, kw_only=True):
+class HistoryQuery(Request, kw_only=True):
     """What a running filter was asked."""
 
     search: Search = ""

@@ -83,7 +83,7 @@ const LOAD = {
   },
   disagreements: async () => {
     const { documents, pairs } = await post("disagreements");
-    const above = pairs.length ? h("table", {}, h("thead", {}, h("tr", {}, ["People", "Documents", "Agreed", "Kappa"].map((head) => h("th", { scope: "col" }, head)))),
+    const above = pairs.length ? h("table", { "aria-label": "Agreement of each pair of people" }, h("thead", {}, h("tr", {}, ["People", "Documents", "Agreed", "Kappa"].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, pairs.map((pair) => h("tr", {}, h("td", {}, pair.people.join(" and ")), h("td", { class: "number" }, pair.documents),
         h("td", { class: "number" }, percent(pair.agreed, 0)), h("td", { class: "number" }, pair.kappa === null ? "–" : pair.kappa.toFixed(2))))))
       : h("p", {}, "No document has labels of two people yet. Choose the order “Second opinions” to give some.");

@@ -20,6 +20,6 @@ export async function show(root) {
     h("p", {}, `${number(model.taught)} labels, hold-out included. The model file has learned all of them; to make it again:`),
     h("p", {}, h("code", {}, `bayleaf train ${here.model}-labels.tsv --like ${here.model}.bayleaf -o again.bayleaf`)),
     h("p", {}, "gives the same bytes."),
-    h("table", {}, h("tbody", {}, FORMATS.map(([format, name, said]) => h("tr", {},
+    h("table", { "aria-label": "Files" }, h("tbody", {}, FORMATS.map(([format, name, said]) => h("tr", {},
       h("td", {}, h("button", { type: "button", onclick: () => take(format) }, name)), h("td", {}, said))))));
 }

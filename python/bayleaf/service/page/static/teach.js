@@ -272,7 +272,7 @@ async function help() {
   const of = h("select", { id: "undo-of" }, state.people.map((each) => h("option", { value: each.name }, `${each.name} (${each.actions})`)));
   const many = (name, work) => h("button", { type: "button", onclick: () => { $("dialog").close(); work(); } }, name);
   openDialog("Keys and more",
-    h("table", {}, rows.map(([key, said]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, said)))),
+    h("table", { "aria-label": "Keys" }, rows.map(([key, said]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, said)))),
     h("p", { class: "row" }, many("Undo everything I did today", () => undoMany("today")),
       state.people.length ? [h("label", { for: "undo-of" }, "Everything of "), of, many("Undo", () => undoMany("all", of.value))] : null),
     h("p", { class: "small" }, "A class keeps its key. One that has no documents can be taken back: ",

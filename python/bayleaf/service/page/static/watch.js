@@ -50,12 +50,12 @@ async function drawRest(model, found, watched) {
   figure("progressive", "Right before told, over time", watched.progressive.length > 1 && curve("Share of right answers given before the label", watched.progressive));
   figure("calibration", "Calibration: how often answers are right", found && calibration("How sure the answers are, and how often right", found.calibration));
   const total = Object.values(model.documents).reduce((a, b) => a + b, 0) || 1;
-  $("shares").replaceChildren(table(["Class", "Learned", "Share", "Of the last answers"], Object.entries(model.documents).map(([name, count]) =>
+  $("shares").replaceChildren(table("Classes", ["Class", "Learned", "Share", "Of the last answers"], Object.entries(model.documents).map(([name, count]) =>
     [name, number(count), percent(count / total, 0), name in model.shares ? percent(model.shares[name], 0) : "–"])));
-  $("today").replaceChildren(watched.today.length ? table(["Person", "What", "Times"], watched.today.map((row) => [row.by || "the service", row.operation, number(row.count)])) : h("p", {}, "Nothing has changed today."));
+  $("today").replaceChildren(watched.today.length ? table("Changes of today", ["Person", "What", "Times"], watched.today.map((row) => [row.by || "the service", row.operation, number(row.count)])) : h("p", {}, "Nothing has changed today."));
   $("surprising").replaceChildren(...watched.surprising.map((each) => h("li", {}, h("div", { class: "text", dir: "auto" }, printable(each.text)),
     h("p", { class: "small" }, `${each.label}, by ${each.by}; the model had said ${each.answer} and gave ${percent(each.asked, 1)} to the label.`))));
 }
 
-const table = (heads, rows) => h("table", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
+const table = (name, heads, rows) => h("table", { "aria-label": name }, h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
   h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, n) => h("td", { class: n ? "number" : null }, cell))))));

@@ -49,7 +49,7 @@ export async function wordDialog(word, classes) {
     };
     const out = found.left_out.includes(word.toLowerCase());
     const dialog = openDialog(`“${printable(word)}”`,
-      h("table", {}, h("thead", {}, h("tr", {}, ["Class", "Documents with it", "Of", "Times"].map((head) => h("th", { scope: "col" }, head)))),
+      h("table", { "aria-label": "Counts of the word" }, h("thead", {}, h("tr", {}, ["Class", "Documents with it", "Of", "Times"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, found.counts.map((row) => h("tr", {}, h("th", { scope: "row" }, row.label),
           [row.with, row.documents, row.occurrences].map((value) => h("td", { class: "number" }, value)))))),
       h("p", { class: "row" }, "Teach it by itself: ",
