@@ -135,7 +135,7 @@ def label(tab: Any, truth: dict[str, str], times: int) -> None:
 
 
 def teach(work: Path, folder: Path) -> None:
-    """Pictures of the page while someone teaches it: on a desk, in the dark with reasons, on a phone."""
+    """Pictures of the page while someone teaches it: on a desk and on a phone, by day and by night."""
     if CHROMIUM is None:
         print("The pictures of the page stay as they are: there is no Chromium here.")
         return
@@ -158,6 +158,8 @@ def teach(work: Path, folder: Path) -> None:
         phone.goto(address)
         label(phone, truth, 1)
         phone.screenshot(path=folder / "teach_phone.png")
+        phone.emulate_media(color_scheme="dark")
+        phone.screenshot(path=folder / "teach_phone_dark.png")
         tab.goto(f"{address}#watch")
         tab.emulate_media(color_scheme="light")
         tab.wait_for_selector("#calibration svg")
