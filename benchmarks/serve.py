@@ -37,6 +37,8 @@ from serve_peers import (
 )
 
 TEXT = "Claim your free prize now, see you at noon"
+ASKING = 8
+"""Clients that ask without a pause, enough to keep a server of one thread busy: more only wait longer."""
 
 
 @dataclass(frozen=True)
@@ -169,8 +171,8 @@ def http_rows(server: Server, seconds: float) -> dict[str, Load]:
     """Classify, classify and learn, learn."""
     loaded(server, 8, 1, "classify")
     rows = {
-        "classify, one short text, 16 clients": loaded(server, 16, seconds, "classify"),
-        "classify and learn 9:1, durable, 16 clients": loaded(server, 16, seconds, "mixed"),
+        f"classify, one short text, {ASKING} clients": loaded(server, ASKING, seconds, "classify"),
+        f"classify and learn 9:1, durable, {ASKING} clients": loaded(server, ASKING, seconds, "mixed"),
         "learn, durable, 64 clients": loaded(server, 64, seconds, "learn"),
     }
     for name, row in rows.items():
@@ -182,9 +184,9 @@ def mlflow_rows(server: Server, python: str, folder: Path, seconds: float) -> di
     """MLflow's server, and bayleaf's again."""
     with mlflow_service(python, folder) as other:
         loaded(other, 8, 1, "mlflow")
-        theirs = loaded(other, 16, seconds, "mlflow")
-    ours = loaded(server, 16, seconds, "classify")
-    print(f"{'MLflow, identity model, 16 clients':48} {theirs}")
+        theirs = loaded(other, ASKING, seconds, "mlflow")
+    ours = loaded(server, ASKING, seconds, "classify")
+    print(f"{f'MLflow, identity model, {ASKING} clients':48} {theirs}")
     print(f"{'bayleaf again':48} {ours}   {ours.per_second / theirs.per_second:.1f} × MLflow")
     print(f"for the same processor time: {ours.per_cpu_second / theirs.per_cpu_second:.1f} × MLflow")
     return {"mlflow": theirs, "again": ours}

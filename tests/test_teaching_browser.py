@@ -52,9 +52,9 @@ def test_two_hundred_labels_by_keyboard_are_right_and_undone_to_the_byte(
             tab.label(truth, 100)
             found = page.page("progress")["hold_out"]
             assert found["documents"] >= 10
-            assert found["high"] > 0.95, (
-                "some twenty documents cannot tell 93 from 97 %: their interval must allow it"
-            )
+            # Of some twenty documents one error is 5 %: of ten keys, seven end above. This one does by far.
+            assert found["accuracy"] > 0.95
+            assert found["low"] < found["accuracy"] <= found["high"]
             tab.page.wait_for_function(
                 "() => document.getElementById('measure').textContent.includes('Accuracy')"
             )
