@@ -92,7 +92,8 @@ def interval(right: int, of: int, z: float = 1.959964) -> tuple[float, float]:
     share, square = right / of, z * z
     middle = (share + square / (2 * of)) / (1 + square / of)
     half = z * math.sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    # The share is inside, also where rounding would put 20 of 20 a bit above the end.
+    return max(min(middle - half, share), 0.0), min(max(middle + half, share), 1.0)
 
 
 def curve(store: Store, served: Served) -> dict[str, Any]:
