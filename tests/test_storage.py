@@ -23,6 +23,7 @@ from cli_process import done
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS = ["Win a prize, win!", "see you at noon", "café at noon? Ναί, 日本語", "", "a prize"]
 LABELS = ["spam", "ham", "ham", "ham", "spam"]
+PATHS = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
 QUESTIONS = ["win a prize at noon", "", "café", "never seen"]
 
 
@@ -87,7 +88,7 @@ def test_a_file_is_read_by_safetensors() -> None:
 def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         program = f"import test_storage as t; t.small().save({str(tmp_path / seed)!r})"
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)}
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": PATHS}
         subprocess.run([sys.executable, "-c", program], check=True, env=environment)
         assert (tmp_path / seed).read_bytes() == DATA
 
@@ -357,7 +358,7 @@ for data in huge:
         refused += 1
 print(refused)
 """
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": PATHS, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment
     )

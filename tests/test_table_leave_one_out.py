@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayleaf import bins, category, counts, date_part, flag, kernel, normal, pairs
+from bayleaf import Model, bins, category, counts, date_part, flag, kernel, normal, pairs
 from bayleaf.table.leave_one_out import in_turn, left_out
 
 WORDS = st.sampled_from(["red", "green", "blue", None])
@@ -73,3 +73,10 @@ def test_rows_that_were_not_counted_cannot_be_left_out() -> None:
         tally.add(view.read(learned, "X"), labels, 1)
         scores = left_out(view, tally, order, view.read(asked, "X"), labels, 1.0, "ignore")
         assert np.isnan(scores).any(axis=1).tolist() == [True, False, False, True]
+
+
+def test_a_block_of_another_width_is_refused_in_a_sentence() -> None:
+    """Found by the fuzz target `model_file`: NumPy's own words came out."""
+    model = Model({"b": counts()}).learn({"b": np.array([[1, 2], [3, 0]])}, ["x", "y"])
+    with pytest.raises(ValueError, match=r"The block has 3 columns, and 2 were learned\."):
+        model.loo_log_joint({"b": np.array([[1, 2, 3]])}, ["x"])

@@ -249,6 +249,8 @@ def _block(
     tally: BlockTally, order: Classes, column: NDArray[np.int64], labels: Classes, alpha: float
 ) -> Floats:
     sums = tally.counts(order).sums
+    if column.shape[1] != sums.shape[1]:
+        raise ValueError(f"The block has {column.shape[1]} columns, and {sums.shape[1]} were learned.")
     block = column.astype(np.float64)
     logs = smoothed_log_shares(sums.T, sums.sum(axis=1), sums.shape[1], alpha)
     impossible = np.isneginf(logs)
