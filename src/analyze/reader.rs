@@ -2,7 +2,7 @@
 
 use crate::errors::ReadError;
 
-use crate::analyze::char_grams::{Letters, as_bases, byte_grams};
+use crate::analyze::char_grams::{Letters, Numbers, as_bases, byte_grams};
 use crate::analyze::compact;
 use crate::analyze::new_forms::NewForms;
 use crate::analyze::normalize::Normalizer;
@@ -136,16 +136,18 @@ impl Reader {
                 }
             }
             Analysis::Letters { lower, within_words, shortest, longest } => {
+                let (letters, lengths) = (&mut self.letters, *shortest..=*longest);
+                let mut numbers = Numbers { terms: &mut self.numbers, ends: &mut self.ends };
+                letters.clear();
                 for (i, document) in documents.iter().enumerate() {
                     let text = checked(document.bytes, document.trusted).map_err(|e| e.in_document(i))?;
-                    self.letters.set(text, *lower);
                     if *within_words {
-                        self.letters.within_words(*shortest, *longest, numbering, &mut self.numbers);
+                        letters.add_words(text, *lower, lengths.clone(), numbering, &mut numbers);
                     } else {
-                        self.letters.across(*shortest, *longest, numbering, &mut self.numbers);
+                        letters.across(text, *lower, lengths.clone(), numbering, &mut numbers);
                     }
-                    self.ends.push(self.numbers.len());
                 }
+                letters.finish_words(lengths, numbering, &mut numbers);
             }
             Analysis::Bytes { bases, shortest, longest } => {
                 for document in documents {

@@ -27,7 +27,7 @@ pub fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// Keys have 16 bytes: up to 15 of the form and, in the last, its length plus one, so that no key is zero.
-const KEY_BYTES: usize = 16;
+pub const KEY_BYTES: usize = 16;
 /// The form is longer: its key is its hash and this.
 const LONG_KEY: u64 = u64::MAX;
 /// In a table, this and which of the long forms it is.

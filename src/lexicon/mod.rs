@@ -8,6 +8,7 @@ pub mod pair_table;
 
 use crate::lexicon::form_table::{FormTable, Key, Role};
 use crate::lexicon::pair_table::PairTable;
+use crate::memory::prefetch;
 
 /// What a form may be instead of a term.
 pub const DROPPED: u32 = u32::MAX;
@@ -47,6 +48,18 @@ impl Forms {
         let form = form as usize;
         let start = if form == 0 { 0 } else { self.ends[form - 1] as usize };
         &self.nodes[start..self.ends[form] as usize]
+    }
+
+    /// Ask for where an expansion is.
+    #[inline(always)]
+    pub fn prefetch(&self, form: u32) {
+        prefetch(&self.ends, form as usize);
+    }
+
+    /// Ask for an expansion.
+    #[inline(always)]
+    pub fn prefetch_nodes(&self, form: u32) {
+        prefetch(&self.nodes, if form == 0 { 0 } else { self.ends[form as usize - 1] as usize });
     }
 
     /// Keep an expansion; its number.

@@ -21,6 +21,9 @@ pub trait Numbering {
     /// Keep the terms that a form stands for.
     fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]);
     fn expansion(&self, form: u32) -> &[u32];
+    /// Ask for where the terms of a form are, and for the terms themselves.
+    fn prefetch_expansion(&self, _form: u32) {}
+    fn prefetch_nodes(&self, _form: u32) {}
     fn is_full(&self) -> bool;
 }
 
@@ -61,6 +64,14 @@ impl Numbering for Lexicon {
     #[inline(always)]
     fn expansion(&self, form: u32) -> &[u32] {
         self.forms.expansion(form)
+    }
+    #[inline(always)]
+    fn prefetch_expansion(&self, form: u32) {
+        self.forms.prefetch(form);
+    }
+    #[inline(always)]
+    fn prefetch_nodes(&self, form: u32) {
+        self.forms.prefetch_nodes(form);
     }
     fn is_full(&self) -> bool {
         Lexicon::is_full(self)
@@ -142,6 +153,18 @@ impl Numbering for Frozen<'_> {
         match form.checked_sub(self.known_forms) {
             Some(form) => self.new.expansion(form),
             None => self.lexicon.forms.expansion(form),
+        }
+    }
+    #[inline(always)]
+    fn prefetch_expansion(&self, form: u32) {
+        if form < self.known_forms {
+            self.lexicon.forms.prefetch(form);
+        }
+    }
+    #[inline(always)]
+    fn prefetch_nodes(&self, form: u32) {
+        if form < self.known_forms {
+            self.lexicon.forms.prefetch_nodes(form);
         }
     }
     fn is_full(&self) -> bool {
