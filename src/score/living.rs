@@ -12,7 +12,7 @@ use crate::lexicon::numbering::Frozen;
 use crate::score::rows::{Rows, UNUSED};
 use crate::score::settings::{Event, Settings};
 use crate::score::sums::Sums;
-use crate::score::totals::idf;
+use crate::score::totals::{idf, log_shares};
 use crate::tally::Tally;
 use crate::tally::cells::Cell;
 use crate::tally::index::{Changed, Counted, Watcher};
@@ -146,14 +146,25 @@ impl Living {
         })
     }
 
-    /// The class with the highest score and prior of each document; ties go to the first class.
+    /// The logarithm of each class's share of the documents, in the order of the classes.
+    fn log_prior(&self) -> Result<Vec<f64>, TallyError> {
+        let (rows, _) = self.ready()?;
+        let documents: Vec<f64> =
+            rows.order.iter().map(|&class| rows.numbers.documents[class as usize]).collect();
+        Ok(log_shares(&documents))
+    }
+
+    /// The class with the highest score and prior of each document; ties go to the first class. Without a prior, its
+    /// share of the documents.
     pub fn best(
         &self,
         context: &Context,
         documents: &[Document],
-        prior: &[f64],
+        prior: Option<&[f64]>,
         threads: usize,
     ) -> ForEach<u32> {
+        let shares = if prior.is_none() { self.log_prior()? } else { Vec::new() };
+        let prior = prior.unwrap_or(&shares);
         for_each_document(documents, 1, self.threads(documents, threads), |order, best| {
             let mut best = best.iter_mut();
             self.sum_up(context, documents, order, |rows, sums| {

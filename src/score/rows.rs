@@ -38,6 +38,8 @@ pub struct Rows {
     logs: Vec<f64>,
     pub numbers: Numbers,
     changing: Vec<Changing>,
+    /// Whether what a cell says depends on its own whole numbers alone, and every term is used.
+    plain: bool,
 }
 
 /// The weight that a term has earned, and the sum of its parts, for their mean.
@@ -77,7 +79,9 @@ impl Rows {
             terms: 0,
             numbers: Numbers::default(),
             changing: Vec::new(),
+            plain: false,
         };
+        rows.plain = rows.dropped.is_empty() && rows.settings.is_plain();
         rows.grow(counts);
         if rows.settings.needs_holders() {
             for cell in counts.classes.iter().flat_map(|class| class.unordered()) {
@@ -338,13 +342,41 @@ impl Watcher for Rows {
 
     #[inline(always)]
     fn changed(&mut self, counts: &Counted, class: usize, cell: &Changed) {
+        if self.plain && cell.live {
+            return self.grown(class, cell);
+        }
+        self.changed_any(counts, class, cell);
+    }
+
+    fn lost(&mut self) {}
+}
+
+impl Rows {
+    /// Follow a cell of a known term that has grown, where only its own whole numbers count.
+    #[inline(always)]
+    fn grown(&mut self, class: usize, cell: &Changed) {
+        let mass = |cell: &Cell| {
+            if self.settings.counts_documents() { u64::from(cell.documents) } else { cell.occurrences }
+        };
+        let (old, new) = (mass(&cell.old), mass(&cell.new));
+        self.totals[class].grow(new - old);
+        let part = match self.logs.get(new as usize) {
+            Some(log) => *log,
+            None => log_of(new as f64, self.settings.alpha),
+        };
+        if self.settings.event == Event::Earned {
+            self.earned[cell.node].sum += fixed(part) - fixed(self.parts[cell.place]);
+        }
+        self.parts[cell.place] = part;
+    }
+
+    #[inline(never)]
+    fn changed_any(&mut self, counts: &Counted, class: usize, cell: &Changed) {
         let row = counts.index.row(cell.node);
         let used = cell.live && self.is_used(cell.node);
         let old = Changing { row, live: cell.live, used, cell: cell.old };
         self.follow_to(counts, (cell.node, class), &old, Some(cell.place), &cell.new);
     }
-
-    fn lost(&mut self) {}
 }
 
 fn fixed(part: f64) -> i64 {

@@ -102,6 +102,18 @@ impl Settings {
         self.is_tf_idf() || self.least > 1 || self.most < u64::MAX
     }
 
+    /// Whether documents are counted, and not occurrences.
+    #[inline(always)]
+    pub fn counts_documents(&self) -> bool {
+        self.event == Event::Earned || self.is_binary()
+    }
+
+    /// Whether what a cell says depends on its own whole numbers alone.
+    pub fn is_plain(&self) -> bool {
+        let whole = matches!(self.frequency, Frequency::Count | Frequency::Binary);
+        !self.needs_holders() && (self.event == Event::Earned || (self.event == Event::Multinomial && whole))
+    }
+
     /// Whether each term of a document counts once, however often it occurs.
     pub fn is_binary(&self) -> bool {
         self.event == Event::Bernoulli || self.frequency == Frequency::Binary

@@ -57,6 +57,12 @@ impl Total {
         Self { mass, ..Self::default() }
     }
 
+    /// Add to what is counted in whole numbers.
+    #[inline(always)]
+    pub fn grow(&mut self, mass: u64) {
+        self.mass += u128::from(mass);
+    }
+
     /// Add a cell, or take it away.
     pub fn change(&mut self, settings: &Settings, cell: &Cell, holders: u64, added: bool) {
         if settings.event == Event::Bernoulli {
@@ -204,6 +210,12 @@ impl Numbers {
 fn log_absence(absent: f64, present: f64, alpha: f64) -> f64 {
     let total = absent + present + alpha;
     if present < absent { (-present / total).ln_1p() } else { ((absent + alpha) / total).ln() }
+}
+
+/// The logarithm of each value's share of all.
+pub fn log_shares(values: &[f64]) -> Vec<f64> {
+    let all: f64 = values.iter().sum();
+    values.iter().map(|value| (value / all).ln()).collect()
 }
 
 /// The logarithm, 0 where there is nothing: such classes are ruled out elsewhere.

@@ -1,7 +1,7 @@
 //! What is counted of one class: cells of integers, kept sorted, and the accumulators that fill them.
 
 use crate::lexicon::bag::Bag;
-use crate::memory::{extend, prefetch, with_room};
+use crate::memory::{extend, prefetch, push, with_room};
 
 /// More than any corpus has, and few enough that thousands of models can be merged.
 pub const MOST_OCCURRENCES: u64 = 1 << 48;
@@ -149,7 +149,7 @@ impl ClassCounts {
         self.shuffled = true;
         self.bound = self.bound.max(cell.occurrences);
         let cells = self.settle();
-        cells.push(cell);
+        push(cells, cell);
         cells.len() - 1
     }
 
