@@ -79,9 +79,11 @@ pub fn in_threads<P: Send, T: Send>(
 ) -> Vec<T> {
     let mut pieces = pieces.into_iter();
     let Some(first) = pieces.next() else { return Vec::new() };
+    let Some(second) = pieces.next() else { return vec![work(first)] };
     std::thread::scope(|scope| {
         let work = &work;
-        let others: Vec<_> = pieces.map(|piece| scope.spawn(move || work(piece))).collect();
+        let others = std::iter::once(second).chain(pieces);
+        let others: Vec<_> = others.map(|piece| scope.spawn(move || work(piece))).collect();
         let mut results = vec![work(first)];
         for thread in others {
             match thread.join() {

@@ -26,6 +26,7 @@ __all__ = [
     "in_callback",
     "leave_one_out",
     "log_posterior_of_one",
+    "log_shares",
     "log_softmax",
     "logs",
     "porter",
@@ -80,6 +81,9 @@ def exponentials(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def powers(logs: Sequence[float]) -> list[float]:
     """Powers of e, without NumPy."""
+
+def log_shares(values: Sequence[float]) -> NDArray[np.float64]:
+    """The logarithm of each value's share of their sum."""
 
 def logs(values: Sequence[float]) -> list[float]:
     """Natural logarithms, without NumPy."""
@@ -174,8 +178,11 @@ class Asking:
     def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
         """One row of scores a document, one column a class."""
 
-    def best(self, documents: Any, prior: NDArray[np.float64], threads: int) -> NDArray[np.uint32]:
-        """The class with the highest score and prior of each document; ties go to the first class."""
+    def best(self, documents: Any, prior: NDArray[np.float64] | None, threads: int) -> NDArray[np.uint32]:
+        """The class with the highest score and prior of each document; ties go to the first class.
+
+        With None the prior is each class's share of the documents.
+        """
 
     def bias(self) -> NDArray[np.float64]:
         """What every document gets, whatever is in it."""

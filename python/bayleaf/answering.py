@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.columns import length_of
 from bayleaf.explanation import Explanation, Part
 from bayleaf.labels import as_array
 from bayleaf.model_views import NamedViews, has_no_prior
@@ -45,8 +46,9 @@ class Settings(Protocol):
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
 
-    def documents_of(self, order: Classes) -> NDArray[np.int64]:
-        """How many documents the classes with these numbers have."""
+    @property
+    def documents(self) -> NDArray[np.int64]:
+        """How many documents each class has, by its number; a change puts another array in its place."""
 
 
 class Compiled:
@@ -82,7 +84,8 @@ class Compiled:
         self.beside: tuple[int, Beside] | None = None
         if unlabeled is not None and unlabeled.helps:
             self.beside = unlabeled.view, Beside(unlabeled, self.classes)
-        self.log_prior = self.temperature * log_prior_of(views, settings, order)
+        self._log_prior: Floats | None = self.temperature * log_prior_of(views, settings, order)
+        self._documents = settings.documents
         self._prior_moves = _prior_moves(views, settings)
         self._lives = all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
@@ -94,13 +97,20 @@ class Compiled:
         changed = object.__new__(Compiled)
         changed.__dict__.update(self.__dict__)
         if self._prior_moves:
-            moved = (
-                log_prior_of(self._views, settings, self.order)
-                if self.intercept
-                else _moved(settings, self.order)
-            )
-            changed.log_prior = moved if self.temperature == 1 else self.temperature * moved
+            changed._documents = settings.documents
+            changed._log_prior = None
+            if self.intercept:
+                changed._log_prior = self.temperature * log_prior_of(self._views, settings, self.order)
         return changed
+
+    @property
+    def log_prior(self) -> Floats:
+        """What is known of a document's class before looking; the empirical prior is made on demand."""
+        if self._log_prior is None:
+            self._log_prior = self.temperature * log_prior(
+                "empirical", (), _padded(self._documents, self.order)
+            )
+        return self._log_prior
 
     @property
     def bias(self) -> Floats:
@@ -130,7 +140,9 @@ class Compiled:
         plain = len(self.scorers) == 1 and self.temperature == 1 and self.beside is None
         alone = self.scorers[0] if plain else None
         if isinstance(alone, LivingScorer) and not self.may_rule_out:
-            return alone.best(columns[0], self.log_prior, threads)
+            # The core knows the shares of the classes, of the moment in which it answers.
+            by_shares = self._log_prior is None and length_of(columns[0]) == 1
+            return alone.best(columns[0], None if by_shares else self.log_prior, threads)
         joint = self.log_joint(columns, threads)
         if self.may_rule_out and np.isneginf(joint.max(axis=1)).any():
             joint = log_posterior(joint, self.log_prior)
@@ -284,9 +296,11 @@ def _prior_moves(views: NamedViews, settings: Settings) -> bool:
     return settings.priors != "empirical" or any(label not in judged.bias for label in settings.classes)
 
 
-def _moved(settings: Settings, order: Classes) -> Floats:
-    """The empirical prior, as `log_prior` gives it."""
-    return log_prior("empirical", (), settings.documents_of(order))
+def _padded(documents: NDArray[np.int64], order: Classes) -> NDArray[np.int64]:
+    """The documents of the classes with these numbers, of which the last may have none yet."""
+    sizes = np.zeros(max(len(documents), int(order.max(initial=0)) + 1), np.int64)
+    sizes[: len(documents)] = documents
+    return sizes[order]
 
 
 def log_prior_of(views: NamedViews, settings: Settings, order: Classes) -> Floats:
@@ -296,7 +310,7 @@ def log_prior_of(views: NamedViews, settings: Settings, order: Classes) -> Float
         return np.zeros(len(order))
     if judged is not None and judged.views and settings.priors == "empirical":
         return judged.biases(settings.class_documents)
-    documents = settings.documents_of(order).astype(float)
+    documents = _padded(settings.documents, order).astype(float)
     prior = log_prior(settings.priors, settings.classes, documents)
     if judged is None or not judged.views:
         return prior

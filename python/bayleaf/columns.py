@@ -265,6 +265,8 @@ def _hashable(column: Any) -> list[Any]:
 
 def as_documents(column: Any) -> Any:
     """Text in a form that the core can borrow: a list, Arrow buffers, or slices of one buffer."""
+    if type(column) is tuple:
+        return column
     if isinstance(column, str | bytes):
         raise TypeError(
             f"X is a single {type(column).__name__}, {_shown(column)}. Give a sequence of documents: [text]."

@@ -31,6 +31,7 @@ class LabeledCounts:
             self.labels.close(classes)
         self.tallies: list[Tally] = [view.tally() for _, view in views]
         self.documents = np.zeros(0, np.int64)
+        self._exist = self.documents, b""
         self.ledger = ledger
 
     @classmethod
@@ -113,16 +114,33 @@ class LabeledCounts:
 
     def _with(self, numbers: Classes, sign: int) -> NDArray[np.int64]:
         """How many documents each class has with these, or without."""
-        if len(numbers) == 1 and numbers[0] < len(self.documents):
+        if len(numbers) == 1 and (number := numbers.item()) < len(self.documents):
             documents = self.documents.copy()
-            documents[numbers[0]] += sign
+            before = documents.item(number)
+            documents[number] = before + sign
+            if before > 0 < before + sign:
+                self._exist = documents, self.exist  # one more document of a class makes no class
             return documents
         return _added(self.documents, sign * np.bincount(numbers, minlength=len(self.documents)))
 
     @property
+    def exist(self) -> bytes:
+        """For each class whether it has documents."""
+        documents, exist = self._exist
+        if documents is not self.documents:
+            exist = (self.documents > 0).tobytes()
+            self._exist = self.documents, exist
+        return exist
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether anything was learned."""
+        return 1 in self.exist
+
+    @property
     def key(self) -> tuple[bytes, int, bool]:
         """What the list of classes depends on."""
-        return (self.documents > 0).tobytes(), len(self.labels.names), self.labels.closed
+        return self.exist, len(self.labels.names), self.labels.closed
 
     def _change(
         self, columns: list[Any], numbers: Classes, documents: Any, threads: int, forget: bool = False
@@ -221,7 +239,9 @@ class KeptOrUndone:
     """What `labels_kept_or_undone` gives; no generator, which would be a tenth of learning one message."""
 
     def __init__(self, counts: LabeledCounts) -> None:
-        self._counts, self._documents, self._labels = counts, counts.documents, counts.labels.state
+        labels = counts.labels
+        self._counts, self._documents = counts, counts.documents
+        self._labels = len(labels.names), labels.closed
 
     def __enter__(self) -> None:
         """Nothing to do yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Labels:
         if type(labels) is list and len(labels) == 1 and type(labels[0]) in PLAIN:
             known = self._number.get(labels[0])
             if known is not None:
-                return np.array([known], np.uint32)
+                return _alone(known)
         if hasattr(labels, "starts") or str(getattr(labels, "type", None)) in ARROW_STRINGS:
             return self._number_column(labels, grow)
         values = as_list(labels)
@@ -95,6 +96,14 @@ class Labels:
             n for n in range(len(self.names)) if self.closed or (n < len(documents) and documents[n] > 0)
         ]
         return np.array(sorted(exist, key=lambda n: sort_key(self.names[n])), dtype=np.uint32)
+
+
+@lru_cache(maxsize=1024)
+def _alone(number: int) -> NDArray[np.uint32]:
+    """The number of one label, as one document after the other asks for it."""
+    numbers = np.array([number], np.uint32)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _is_label(value: Any) -> bool:

@@ -109,12 +109,13 @@ class Model(OneByOne):
     @property
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
-        documents = self.documents_of(self.order).tolist()
+        documents = self._counts.documents_of(self.order).tolist()
         return dict(zip(self.classes, documents, strict=True))
 
-    def documents_of(self, order: Classes) -> NDArray[np.int64]:
-        """How many documents the classes with these numbers have."""
-        return self._counts.documents_of(order)
+    @property
+    def documents(self) -> NDArray[np.int64]:
+        """How many documents each class has, by its number in the tallies."""
+        return self._counts.documents
 
     @changing
     def configure(self, *, view: int | str | None = None, **settings: Any) -> Self:
@@ -201,7 +202,7 @@ class Model(OneByOne):
         after = before.after(self) if before is not None and before.key == key else None
         if after is not None:
             return after
-        if not self._counts.documents.any():
+        if not self._counts.has_documents:
             raise ValueError("The model has learned nothing yet. Call `learn(X, y)` first.")
         check_priors(self.priors, self.classes)
         return Compiled(self.views, self.tallies, self.order, self, key, before)
@@ -245,7 +246,7 @@ class Model(OneByOne):
         return ask(columns, posteriors, len(self.classes), n, at_random, seed)
 
     def _ask_one(self, X: Any, question: Callable[[Compiled, list[Any], int], T]) -> T | None:
-        if not self._counts.documents.any():
+        if not self._counts.has_documents:
             return None
         return self._ask(model_views.read(self.views, X), question)
 

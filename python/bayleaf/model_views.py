@@ -96,7 +96,7 @@ def check_alike(ours: NamedViews, theirs: NamedViews) -> None:
 def read(views: NamedViews, X: Any) -> list[Any]:
     """What each view reads of X."""
     if views[0][0] == WHOLE:
-        return _read_once([view for _, view in views], X)
+        return [views[0][1].read(X, "X")] if len(views) == 1 else _read_once([view for _, view in views], X)
     names = column_names(X)
     missing = [name for name in columns_of(views) if name not in names]
     if missing:

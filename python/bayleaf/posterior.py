@@ -94,7 +94,7 @@ def log_prior(priors: Priors, labels: Sequence[Any], class_documents: NDArray[An
     elif priors == "uniform":
         probabilities = np.full(len(labels), 1 / len(labels))
     else:
-        probabilities = class_documents / class_documents.sum()
+        return _core.log_shares(class_documents.tolist())
     return np.array(_core.logs(probabilities.tolist()))
 
 

@@ -44,7 +44,9 @@ class OneByOne:
 
 
 def _as_rows(x: Any) -> Any:
-    return {name: [value] for name, value in x.items()} if isinstance(x, Mapping) else [x]
+    if type(x) is str or not isinstance(x, Mapping):
+        return [x]
+    return {name: [value] for name, value in x.items()}
 
 
 class _Learner(Protocol):

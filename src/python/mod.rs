@@ -103,8 +103,8 @@ pub mod _core {
     use super::mail::read_mail;
     #[pymodule_export]
     use super::quick::{
-        PyJournal, PyQuickModel, block_checksums, exponentials, header_checksum, log_posterior_of_one, logs,
-        powers, py_log_softmax,
+        PyJournal, PyQuickModel, block_checksums, exponentials, header_checksum, log_posterior_of_one,
+        log_shares, logs, powers, py_log_softmax,
     };
     #[pymodule_export]
     use super::rows::PyRows;

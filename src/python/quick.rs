@@ -22,6 +22,7 @@ use crate::quick::model::{Model, Opened, entry, left, sum_of};
 use crate::quick::overlay::Overlay;
 use crate::quick::posterior::log_softmax;
 use crate::score::settings::{Event, Frequency, Settings};
+use crate::score::totals::log_shares as shares;
 use crate::tally::cells::Delta;
 use crate::tally::replay::ReplayError;
 
@@ -340,6 +341,12 @@ pub fn exponentials<'py>(
 #[pyfunction]
 pub fn powers(logs: Vec<f64>) -> Vec<f64> {
     logs.into_iter().map(f64::exp).collect()
+}
+
+/// The logarithm of each value's share of all.
+#[pyfunction]
+pub fn log_shares(py: Python<'_>, values: Vec<f64>) -> Bound<'_, PyArray1<f64>> {
+    shares(&values).into_pyarray(py)
 }
 
 /// Natural logarithms, one by one.

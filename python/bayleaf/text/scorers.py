@@ -88,8 +88,11 @@ class LivingScorer:
         """The log likelihood of each document in each class."""
         return self._asking.score(column, threads)
 
-    def best(self, column: Any, log_prior: Floats, threads: int) -> NDArray[np.integer[Any]]:
-        """The class of highest likelihood and prior of each document, if none can be ruled out."""
+    def best(self, column: Any, log_prior: Floats | None, threads: int) -> NDArray[np.integer[Any]]:
+        """The class of highest likelihood and prior of each document, if none can be ruled out.
+
+        None is the prior of each class's share of the documents.
+        """
         return self._asking.best(column, log_prior, threads)
 
     def shown(self, column: Any, name: str) -> str:  # noqa: ARG002
@@ -123,11 +126,11 @@ class TextScorer(LivingScorer):
         frozen = self._for_many(column)
         return super().scores(column, threads) if frozen is None else frozen.score(column, threads)
 
-    def best(self, column: Any, log_prior: Floats, threads: int) -> NDArray[np.integer[Any]]:
+    def best(self, column: Any, log_prior: Floats | None, threads: int) -> NDArray[np.integer[Any]]:
         """The class of highest likelihood and prior of each document, if none can be ruled out."""
-        frozen = self._for_many(column)
+        frozen = None if log_prior is None else self._for_many(column)
         if frozen is None:
-            return super().best(column, log_prior, threads)
+            return self._asking.best(column, log_prior, threads)
         best: NDArray[np.uint32] = frozen.best(column, log_prior, threads)
         return best
 
