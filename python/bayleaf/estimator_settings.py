@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import is_
+from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.labels import as_array
@@ -35,10 +35,9 @@ class Settled:
             estimator.classes_, self._classes = as_array(estimator.model_.classes), key
 
 
+_SETTINGS = attrgetter("alpha", "priors", "unseen", "tuning", "class_weight", "threads", "model_")
+_OF_MODEL = attrgetter("alpha", "priors", "unseen", "weighed", "threads", "judgment")
+
+
 def _seen(estimator: NaiveBayes) -> tuple[Any, ...]:
-    model, sizes = estimator.model_, estimator._sizes_
-    return (
-        estimator.alpha, estimator.priors, estimator.unseen, estimator.tuning, estimator.class_weight,
-        estimator.threads, model, model.alpha, model.priors, model.unseen, model.weighed, model.threads,
-        model.judgment, sizes.sums,
-    )  # fmt: skip
+    return *_SETTINGS(estimator), *_OF_MODEL(estimator.model_), estimator._sizes_.sums

@@ -97,9 +97,16 @@ class LabeledCounts:
         if left_out:
             raise ValueError(f"`classes` lacks {left_out!r}, which are there already. Name all classes.")
 
-    def labels_kept_or_undone(self) -> KeptOrUndone:
-        """New labels stay with the documents they came with, and go if those are refused."""
-        return KeptOrUndone(self)
+    @property
+    def state(self) -> tuple[Any, int, bool]:
+        """The documents, the labels, and whether their set is closed: to `go_back` to."""
+        return self.documents, len(self.labels.names), self.labels.closed
+
+    def go_back(self, state: tuple[Any, int, bool]) -> None:
+        """Take back the labels that came since with documents that were refused."""
+        documents, *labels = state
+        if self.documents is documents:
+            self.labels.go_back(*labels)
 
     def add(self, columns: list[Any], numbers: Classes, threads: int) -> None:
         """Count documents."""
@@ -212,6 +219,14 @@ class LabeledCounts:
 
     def merge(self, source: LabeledCounts, names: list[Label] | None = None) -> None:
         """Add the counts of another model, whose classes are called by other `names` here, if given."""
+        before = self.state
+        try:
+            self._merge(source, names)
+        except BaseException:
+            self.go_back(before)
+            raise
+
+    def _merge(self, source: LabeledCounts, names: list[Label] | None) -> None:
         numbers = self.labels.number(source.labels.names if names is None else names)
         moved = np.zeros(len(self.labels.names), np.int64)
         np.add.at(moved, numbers[: len(source.documents)], source.documents)
@@ -233,22 +248,6 @@ class LabeledCounts:
             self.documents = documents
 
         finish(merge)
-
-
-class KeptOrUndone:
-    """What `labels_kept_or_undone` gives; no generator, which would be a tenth of learning one message."""
-
-    def __init__(self, counts: LabeledCounts) -> None:
-        labels = counts.labels
-        self._counts, self._documents = counts, counts.documents
-        self._labels = len(labels.names), labels.closed
-
-    def __enter__(self) -> None:
-        """Nothing to do yet."""
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and self._counts.documents is self._documents:
-            self._counts.labels.go_back(self._labels)
 
 
 def _undo(counted: list[tuple[Any, Any, int]], numbers: Classes, threads: int, forget: bool) -> None:

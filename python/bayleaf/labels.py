@@ -25,14 +25,9 @@ class Labels:
         self.closed = closed
         self._number = {name: number for number, name in enumerate(self.names)}
 
-    @property
-    def state(self) -> tuple[int, bool]:
-        """How many there are, and whether the set is closed: to `go_back` to."""
-        return len(self.names), self.closed
-
-    def go_back(self, state: tuple[int, bool]) -> None:
-        """Take back the labels that came since."""
-        known, self.closed = state
+    def go_back(self, known: int, closed: bool) -> None:
+        """Be a set of so many labels again, closed or not."""
+        self.closed = closed
         for name in self.names[known:]:
             self._number.pop(name, None)
         del self.names[known:]

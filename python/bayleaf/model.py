@@ -136,21 +136,23 @@ class Model(OneByOne):
     @changing
     def learn(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Count documents and their classes; new ones are welcome, until `classes` closes their set."""
-        with self._counts.labels_kept_or_undone():
+        before = self._counts.state
+        try:
             if classes is not None:
                 self._counts.close(classes)
             columns, numbers = self._input(X, y)
             self._counts.add(columns, numbers, self.threads)
-            self._changed(columns, numbers, 1)
-        return self
+        except BaseException:
+            self._counts.go_back(before)
+            raise
+        return self._changed(columns, numbers, 1)
 
     @changing
     def forget(self, X: Any, y: Any) -> Self:
         """Undo `learn` exactly; documents that cannot have been learned are refused, and nothing changes."""
         columns, numbers = self._input(X, y, grow=False)
         self._counts.subtract(columns, numbers, self.threads)
-        self._changed(columns, numbers, -1)
-        return self
+        return self._changed(columns, numbers, -1)
 
     def learned(self, X: Any) -> list[dict[Label, int]]:
         """How often each document was learned with each class, if the model keeps a ledger."""
@@ -162,7 +164,7 @@ class Model(OneByOne):
         if not isinstance(other, Model):
             raise TypeError(f"A model can be merged with a model, got {type(other).__name__}.")
         model_views.check_alike(self.views, other.views)
-        with both(self._turn, other._turn), self._counts.labels_kept_or_undone():
+        with both(self._turn, other._turn):
             self._turn.changes += 1
             self._counts.merge((self._copied() if other is self else other)._counts)
             self.drift += 1
@@ -286,10 +288,11 @@ class Model(OneByOne):
         """What a judgment depends on: the views but for their smoothing, of which it has its own."""
         return [(name, view.configured(alpha=None)) for name, view in self.views]
 
-    def _changed(self, columns: list[Any], numbers: Classes, sign: int) -> None:
+    def _changed(self, columns: list[Any], numbers: Classes, sign: int) -> Self:
         """Note what is learned or forgotten after tuning; what is taken back exactly leaves no trace."""
         if self._judgment is not None:
             self.drift += sign * fingerprint(columns, self._counts.labels_of(numbers))
+        return self
 
     @property
     def stale(self) -> bool:

@@ -342,8 +342,8 @@ impl Watcher for Rows {
 
     #[inline(always)]
     fn changed(&mut self, counts: &Counted, class: usize, cell: &Changed) {
-        if self.plain && cell.live {
-            return self.grown(class, cell);
+        if self.plain && cell.live && cell.new.documents > 0 {
+            return self.changed_plain(class, cell);
         }
         self.changed_any(counts, class, cell);
     }
@@ -352,14 +352,14 @@ impl Watcher for Rows {
 }
 
 impl Rows {
-    /// Follow a cell of a known term that has grown, where only its own whole numbers count.
+    /// Follow a cell of a known term where only its own whole numbers count.
     #[inline(always)]
-    fn grown(&mut self, class: usize, cell: &Changed) {
+    fn changed_plain(&mut self, class: usize, cell: &Changed) {
         let mass = |cell: &Cell| {
             if self.settings.counts_documents() { u64::from(cell.documents) } else { cell.occurrences }
         };
         let (old, new) = (mass(&cell.old), mass(&cell.new));
-        self.totals[class].grow(new - old);
+        self.totals[class].replace(old, new);
         let part = match self.logs.get(new as usize) {
             Some(log) => *log,
             None => log_of(new as f64, self.settings.alpha),

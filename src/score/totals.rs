@@ -57,10 +57,10 @@ impl Total {
         Self { mass, ..Self::default() }
     }
 
-    /// Add to what is counted in whole numbers.
+    /// Put one whole number in the place of another.
     #[inline(always)]
-    pub fn grow(&mut self, mass: u64) {
-        self.mass += u128::from(mass);
+    pub fn replace(&mut self, old: u64, new: u64) {
+        self.mass = self.mass + u128::from(new) - u128::from(old);
     }
 
     /// Add a cell, or take it away.

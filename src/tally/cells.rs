@@ -7,8 +7,10 @@ use crate::memory::{extend, prefetch, push, with_room};
 pub const MOST_OCCURRENCES: u64 = 1 << 48;
 
 /// What is known of one term in one class. Sums of tf/length are kept in units of 2^-64, so that they can be
-/// subtracted without a trace; with at most 2^32 documents a class no sum can overflow.
+/// subtracted without a trace; with at most 2^32 documents a class no sum can overflow. Aligned, so that no cell is cut
+/// by a border of cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(align(32))]
 pub struct Cell {
     pub term: u32,
     pub documents: u32,

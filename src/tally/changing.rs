@@ -50,8 +50,12 @@ impl Tally {
             fetch_index(&counted, cells);
             watcher.fetch(&counted, cells);
             fetch(&counted, delta.class, cells);
-            if add && index.is_direct() {
-                add_direct(shard, index, delta.class, cells, watcher);
+            if index.is_direct() {
+                if add {
+                    add_direct(shard, index, delta.class, cells, watcher);
+                } else {
+                    take_direct(shard, index, delta.class, cells, watcher);
+                }
                 continue;
             }
             watcher.before(&counted, delta.class, cells);
@@ -155,6 +159,43 @@ fn add_direct(
     }
 }
 
+/// Take away cells, all of which are there, in the same way.
+fn take_direct(
+    shard: &mut Shard,
+    index: &mut Index,
+    class: usize,
+    cells: &[Cell],
+    watcher: &mut impl Watcher,
+) {
+    for less in cells {
+        let node = less.term as usize;
+        let place = index.row(node).start + class;
+        let position = index.position(place) as usize;
+        let Some(&old) = shard.classes[class].unordered().get(position) else { continue };
+        let new = old.minus(less).filter(|left| left.documents > 0).unwrap_or_default();
+        take_cell(index, &mut shard.classes[class], (node, class, position), new);
+        let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
+        watcher.changed(&counted, class, &Changed { node, place, live: true, old, new });
+    }
+}
+
+/// Put what is left of a cell in its place; nothing if no document is left.
+fn take_cell(
+    index: &mut Index,
+    counts: &mut ClassCounts,
+    (node, class, position): (usize, usize, usize),
+    left: Cell,
+) {
+    if left.documents > 0 {
+        return counts.set(position, left);
+    }
+    index.remove(node, class);
+    let other = counts.take(position).map(|term| term as usize);
+    if let Some(place) = other.and_then(|term| index.find(term, class)) {
+        index.moved(place, position);
+    }
+}
+
 fn fetch_index(counted: &Counted, cells: &[Cell]) {
     cells.iter().for_each(|cell| counted.index.prefetch(cell.term as usize));
 }
@@ -186,16 +227,8 @@ fn take_cells(index: &mut Index, counts: &mut ClassCounts, class: usize, cells: 
         let node = less.term as usize;
         let Some(place) = index.find(node, class) else { continue };
         let position = index.position(place) as usize;
-        match counts.unordered().get(position).and_then(|cell| cell.minus(less)) {
-            Some(left) if left.documents > 0 => counts.set(position, left),
-            _ => {
-                index.remove(node, class);
-                let other = counts.take(position).map(|term| term as usize);
-                if let Some(place) = other.and_then(|term| index.find(term, class)) {
-                    index.moved(place, position);
-                }
-            }
-        }
+        let left = counts.unordered().get(position).and_then(|cell| cell.minus(less));
+        take_cell(index, counts, (node, class, position), left.unwrap_or_default());
     }
 }
 
