@@ -13,8 +13,8 @@ from typing import Any
 from measure import Contest, Corpus, Duel, Source, contest, one_core, race, seconds, weighed
 from peers import FastTextPairs, VowpalWabbit, need, river_words, sklearn_svm, tokenized
 from registry import Bench, at_least, at_most, row
-from rows import OUR_BIGRAMS, OUR_WORDS, learned, letters_contest
-from tuned_rows import Default
+from rows import OUR_BIGRAMS, OUR_WORDS, learned, learning, letters_contest
+from tuned_rows import Default, small_classes
 
 living = partial(row, group="living")
 SAMPLE = 100
@@ -374,3 +374,15 @@ def learn_letters_living(bench: Bench) -> Duel:
     """The bar of the living model for the row `learn-letters-sklearn`."""
     megabytes = bench.source("languages.train", 0.2).read().megabytes
     return weighed(letters_contest(bench), lambda each: each.learn, megabytes=megabytes)
+
+
+@living(
+    "tune-small-classes", "default fit, 2,000 classes of six texts", "untuned fit, same views", at_most(10, 5)
+)
+def tune_small_classes(bench: Bench) -> Duel:
+    corpus = small_classes(500 if bench.quick else 2000)
+    of_few: Any = learned(ON_ONE_THREAD, small_classes(50))
+    untuned = partial(Default, views=of_few.model.views_, tuning=None, threads=1)
+    return race(
+        lambda: learning(ON_ONE_THREAD, corpus), lambda: learning(untuned, corpus), bench.rounds(1, 3)
+    )

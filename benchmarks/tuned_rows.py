@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
+from itertools import accumulate
 from typing import Any
 
-from measure import Duel, race, seconds
+from measure import Corpus, Duel, race, seconds
 from peers import sklearn_svm
 from registry import Bench, at_most, row
 from rows import OUR_BIGRAMS, learned, learning
@@ -71,3 +73,20 @@ def leave_one_out(bench: Bench) -> Duel:
         return seconds(lambda: fresh.log_joint(texts))
 
     return race(left_out, scored, bench.rounds(3, 7), megabytes=corpus.megabytes)
+
+
+def small_classes(classes: int, of_each: int = 6) -> Corpus:
+    """Texts of 30 words, a few of which their class has of its own."""
+    draw = random.Random(0)
+    common = [f"w{i}" for i in range(20_000)]
+    odds = list(accumulate(1 / (i + 1) for i in range(len(common))))
+    texts, labels = list[bytes](), list[str]()
+    for number in range(classes):
+        own = draw.sample(common, 8)
+        for _ in range(of_each):
+            telling = draw.choices(own, k=draw.randint(2, 7))
+            words = draw.choices(common, cum_weights=odds, k=30 - len(telling)) + telling
+            draw.shuffle(words)
+            texts.append(" ".join(words).encode())
+            labels.append(f"c{number}")
+    return Corpus(texts, labels)

@@ -104,9 +104,9 @@ class LabeledCounts:
 
     def go_back(self, state: tuple[Any, int, bool]) -> None:
         """Take back the labels that came since with documents that were refused."""
-        documents, *labels = state
+        documents, known, closed = state
         if self.documents is documents:
-            self.labels.go_back(*labels)
+            self.labels.go_back(known, closed)
 
     def add(self, columns: list[Any], numbers: Classes, threads: int) -> None:
         """Count documents."""

@@ -346,9 +346,8 @@ class Model(OneByOne):
         """log P(document, class) of documents that were learned, each under the counts without itself.
 
         Equal to the textbook's `log_joint` of a model that learned all documents but that one: exact, for
-        the cost of one scoring pass (of views of text; tables are forgotten and learned again row by row).
-        `min_df` and the like choose terms by all documents.
-        With `groups`, one name for each document, all documents of its group are left out with it.
+        the cost of one scoring pass (tables are forgotten and learned again row by row). `min_df` and its
+        like choose terms by all documents. With `groups`, documents of one name are left out together.
         """
         with self._turn.unchanged():
             return tuning.loo_log_joint(self, X, y, groups)
@@ -356,8 +355,7 @@ class Model(OneByOne):
     def suspects(self, X: Any, y: Any, least: float = 0.0) -> list[Suspect]:
         """The documents whose label the others contradict, most first: perhaps they are mislabeled.
 
-        Each is judged by the counts without itself, with a weight for each kind of term. `least` is the log
-        odds from which on a document is suspect: 0 names those that another class is more probable for.
+        Each is judged by the counts without itself. `least` are the log odds from which on it is suspect.
         """
         with self._turn.unchanged():
             return tuning.suspects(self, X, y, least)
@@ -365,9 +363,8 @@ class Model(OneByOne):
     def choose_alpha(self, X: Any, y: Any) -> Self:
         """Set `alpha` to the value that best predicts documents left out of the counts.
 
-        Each is judged by the log loss after the scores are brought to the best temperature, because naive
-        Bayes is too sure of itself with any. Of several views, each then gets the `alpha` that is best for
-        it, one view after the other; a view that was given its own keeps it.
+        Each is judged by the log loss at the best temperature, because naive Bayes is too sure of itself with
+        any. Of several views, each then gets its best one in turn; a view that was given its own keeps it.
         """
         tuning.choose_alpha(self, X, y)
         return self

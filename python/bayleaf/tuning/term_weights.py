@@ -30,10 +30,8 @@ FEW = 2000
 """Of so many documents, those held out say how sure to be; more are sure enough by those left out."""
 MOST_SCORES = 10_000_000
 """Weights that terms share are found by so many scores, documents times steps times classes."""
-LEAST_DOCUMENTS = 150
+LEAST_DOCUMENTS = 500
 """And by so many documents, whatever that takes."""
-SCORES_A_TERM = 5
-"""Of many classes, by so many scores for each term of a document: as long as reading them takes, or so."""
 
 MANY_CLASSES = 50
 """Of more classes, what terms share is added up from the cells that there are, and not from a table."""
@@ -224,10 +222,7 @@ def prepare(evidence: Evidence, examples: Examples, threads: int, sampled: bool 
 
 def _sample(evidence: Evidence, examples: Examples) -> Examples:
     """Every so-many-th document: enough for weights that are shared."""
-    scores = MOST_SCORES
-    if examples.classes > MANY_CLASSES and evidence.texts:
-        scores = min(scores, SCORES_A_TERM * sum(view.rows.nonzeros for view in evidence.texts))
-    most = max(scores // (evidence.steps * examples.classes), LEAST_DOCUMENTS)
+    most = max(MOST_SCORES // (evidence.steps * examples.classes), LEAST_DOCUMENTS)
     every = max(-(-len(examples) // most), 1)
     return examples.some(np.arange(0, len(examples), every)) if every > 1 else examples
 
