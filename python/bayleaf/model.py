@@ -72,9 +72,8 @@ class Model(OneByOne):
         self.configure()
 
     def __repr__(self) -> str:
-        views = model_views.as_given(self.views)
         learned = f"{len(self.classes)} classes, {self.n_documents} documents"
-        return f"Model({views!r}, alpha={self.alpha:g}, {learned})"
+        return f"Model({model_views.as_given(self.views)!r}, alpha={self.alpha:g}, {learned})"
 
     @property
     def tallies(self) -> list[Tally]:
@@ -109,8 +108,7 @@ class Model(OneByOne):
     @property
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
-        documents = self._counts.documents_of(self.order).tolist()
-        return dict(zip(self.classes, documents, strict=True))
+        return dict(zip(self.classes, self._counts.documents_of(self.order).tolist(), strict=True))
 
     @property
     def documents(self) -> NDArray[np.int64]:
@@ -353,10 +351,7 @@ class Model(OneByOne):
             return tuning.loo_log_joint(self, X, y, groups)
 
     def suspects(self, X: Any, y: Any, least: float = 0.0) -> list[Suspect]:
-        """The documents whose label the others contradict, most first: perhaps they are mislabeled.
-
-        Each is judged by the counts without itself. `least` are the log odds from which on it is suspect.
-        """
+        """The documents whose label the others contradict, by `least` log odds or more; most first."""
         with self._turn.unchanged():
             return tuning.suspects(self, X, y, least)
 
