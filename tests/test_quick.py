@@ -95,6 +95,34 @@ def test_corpora_of_few_and_many_classes_are_answered_to_the_last_bit(
     check_alike(tmp_path / "model", Model.load(tmp_path / "model"), texts[:15])
 
 
+def of_three_classes() -> tuple[Model, list[str], list[str]]:
+    """A model with a weight for each word and class, and what it has learned."""
+    texts = TEXTS[:300]
+    labels = [f"{label} {'long' if len(text) > 80 else 'short'}" for text, label in zip(texts, LABELS, strict=False)]
+    model = Model([words(2)]).learn(texts, labels).tune(texts, labels)
+    assert model.judgment is not None
+    assert model.judgment.views[0].by_class is not None
+    return model, texts, labels
+
+
+def test_weights_of_words_and_classes_are_answered_to_the_last_bit(tmp_path: Path) -> None:
+    model, texts, labels = of_three_classes()
+    model.save(tmp_path / "model")
+    check_alike(tmp_path / "model", model, [*TEXTS[600:660], *ODD])
+    for row in (0, 1, 2):
+        quick = QuickModel(str(tmp_path / "model"))
+        assert quick.change([(True, quick.classes.index(labels[row]), [[TEXTS[700 + row]]])], 0)
+        model.learn([TEXTS[700 + row]], [labels[row]])
+        check_alike(tmp_path / "model", model, [texts[row], TEXTS[700 + row], "never seen"])
+
+
+def test_classes_that_came_after_the_weights_need_the_whole_model(tmp_path: Path) -> None:
+    model, texts, _ = of_three_classes()
+    model.learn([texts[0]], ["another"]).save(tmp_path / "model")
+    with pytest.raises(Unfit):
+        QuickModel(str(tmp_path / "model"))
+
+
 def test_mail_is_answered_to_the_last_bit(tmp_path: Path) -> None:
     mails = [f"From: {label}@x.example\nSubject: {text[:40]}\n\n{text}\n" for label, text in MESSAGES[:300]]
     model = Model(preset("mail")).learn(mail_columns(mails), LABELS[:300])

@@ -29,7 +29,7 @@ def answers_of(
     if not documents or min(documents.values()) < 1:
         return None
     judged = settings.judgment
-    if judged is not None and (judged.unlabeled or any(view.by_class for view in judged.views)):
+    if judged is not None and (judged.unlabeled or not _in_order(settings, judged)):
         return None
     own = judged.views if judged is not None and judged.views else [None] * len(views)
     found = [
@@ -45,6 +45,12 @@ def answers_of(
         "steady": by_documents or _is_steady(settings, judged),
         "views": found,
     }
+
+
+def _in_order(settings: Settings, judged: Judgment) -> bool:
+    """Whether weights of classes, if there are any, have a column for each class, in the order of these."""
+    by_class = any(view.by_class is not None for view in judged.views)
+    return not by_class or list(judged.documents) == list(settings.classes)
 
 
 def _is_steady(settings: Settings, judged: Judgment | None) -> bool:

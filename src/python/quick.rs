@@ -219,7 +219,7 @@ fn columns_of(arrays: &Bound<'_, PyAny>) -> PyResult<Columns> {
         let (begin, count, width): Place = arrays.get_item(name)?.extract()?;
         Ok(Array { begin, count, width })
     };
-    let weights = arrays.contains("weights")?;
+    let maybe = |name: &str| arrays.contains(name)?.then(|| find(name)).transpose();
     Ok(Columns {
         words: find("words")?,
         word_ends: find("word_ends")?,
@@ -232,7 +232,9 @@ fn columns_of(arrays: &Bound<'_, PyAny>) -> PyResult<Columns> {
         occurrences: find("occurrences")?,
         shares_whole: find("shares_whole")?,
         shares_part: find("shares_part")?,
-        weights: weights.then(|| find("weights")).transpose()?,
+        weights: maybe("weights")?,
+        class_terms: maybe("class_terms")?,
+        class_weights: maybe("class_weights")?,
     })
 }
 

@@ -13,7 +13,7 @@ use crate::quick::journal::ViewFacts;
 use crate::quick::overlay::Overlay;
 use crate::quick::sought::{New, Sought};
 use crate::score::rows::Rows;
-use crate::score::settings::{Event, Frequency, Settings};
+use crate::score::settings::{ByClass, Event, Frequency, Settings};
 use crate::score::sums::Sums;
 use crate::tally::cells::{Cell, ClassCounts};
 use crate::tally::index::{Counted, Index};
@@ -63,6 +63,7 @@ impl View {
         let met = Met::new(sought)?;
         let mut settings = self.settings.clone();
         settings.weights = met.weights(sought)?;
+        settings.by_class = met.class_weights(sought)?;
         let dropped = (0..).zip(&settings.weights).filter(|&(_, &weight)| weight == DROPPED);
         settings.dropped = dropped.map(|(node, _)| node).collect();
         let by_documents = settings.event == Event::Earned || settings.frequency == Frequency::Binary;
@@ -122,6 +123,18 @@ impl Met {
             }
         }
         Ok(weights)
+    }
+
+    /// The weights for each class of the terms that have them.
+    fn class_weights(&self, sought: &mut Sought) -> Result<ByClass, QuickError> {
+        let (mut nodes, mut weights) = (Vec::new(), Vec::new());
+        for &(_, term, met) in &self.terms {
+            let Some(term) = term else { continue };
+            if sought.columns.add_class_weights(sought.blocks, term, &mut weights)? {
+                nodes.push(met);
+            }
+        }
+        Ok(ByClass::new(sought.columns.classes(), &nodes, weights))
     }
 
     /// The cell of each term in a class, without documents where there is none.

@@ -33,6 +33,9 @@ pub struct Columns {
     pub shares_whole: Array,
     pub shares_part: Array,
     pub weights: Option<Array>,
+    /// The terms that have a weight for each class, and these.
+    pub class_terms: Option<Array>,
+    pub class_weights: Option<Array>,
 }
 
 impl Columns {
@@ -44,8 +47,18 @@ impl Columns {
             && self.class_ends.count == self.class_documents.count
             && self.pairs.count.is_multiple_of(2)
             && self.nodes() < 1 << 30
-            && self.weights.is_none_or(|weights| weights.count == self.terms.count && weights.width == 4);
+            && self.weights.is_none_or(|weights| weights.count == self.terms.count && weights.width == 4)
+            && self.has_class_weights();
         require(fit, "its arrays do not fit each other")
+    }
+
+    fn has_class_weights(&self) -> bool {
+        match (self.class_terms, self.class_weights) {
+            (Some(terms), Some(weights)) => {
+                weights.width == 4 && terms.count.checked_mul(self.classes()) == Some(weights.count)
+            }
+            (terms, weights) => terms.is_none() && weights.is_none(),
+        }
     }
 
     /// How many words and n-grams there are.
@@ -133,6 +146,22 @@ impl Columns {
             Some(weights) => Ok(f32::from_bits(blocks.number(weights, term)? as u32)),
             None => Ok(f32::NAN),
         }
+    }
+
+    /// The weights of a term for each class, added to what is given; false if it has none.
+    pub fn add_class_weights(
+        &self,
+        blocks: &mut Blocks,
+        term: usize,
+        found: &mut Vec<f32>,
+    ) -> Result<bool, QuickError> {
+        let (Some(terms), Some(weights)) = (self.class_terms, self.class_weights) else { return Ok(false) };
+        let row = search(0..terms.count, |i| blocks.number(terms, i), term as u64)?;
+        let Ok(row) = row else { return Ok(false) };
+        for class in 0..self.classes() {
+            found.push(f32::from_bits(blocks.number(weights, row * self.classes() + class)? as u32));
+        }
+        Ok(true)
     }
 }
 
