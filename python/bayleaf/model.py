@@ -22,9 +22,9 @@ from bayleaf.posterior import log_evidence, probabilities
 from bayleaf.streams import OneByOne
 from bayleaf.text.views import TextView, View, words
 from bayleaf.tuning import Tuning
+from bayleaf.tuning.held_out import Progress
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.leave_one_out import Suspect
-from bayleaf.tuning.term_weights import Progress
 from bayleaf.turns import Turn, both, changing
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Tally

@@ -14,10 +14,10 @@ from bayleaf.labels import as_list
 from bayleaf.text.views import TextView, View
 from bayleaf.tuning import leave_one_out
 from bayleaf.tuning.examples import Examples, Whole, check_learned, normalized
+from bayleaf.tuning.held_out import Progress
 from bayleaf.tuning.judgment import Judgment
 from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.tuning.temperature import temperature
-from bayleaf.tuning.term_weights import Progress
 from bayleaf.tuning.weighing import Weighing, is_plain
 from bayleaf.types import Classes, Floats
 

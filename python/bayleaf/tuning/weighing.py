@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from bayleaf.columns import Coded, as_list, length_of
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView, Words
-from bayleaf.tuning import term_weights
+from bayleaf.tuning import fits, term_weights
 from bayleaf.tuning.examples import Evidence, Examples, Looked, Whole, normalized
+from bayleaf.tuning.fits import Plan
+from bayleaf.tuning.held_out import Progress
 from bayleaf.tuning.judgment import DROPPED, MIN_DOCUMENTS, ClassRows, Judgment, Level, ViewJudgment, Weights
 from bayleaf.tuning.scorer import kept_terms, look
 from bayleaf.tuning.shared_weights import STEPS, Prior
-from bayleaf.tuning.term_weights import Earned, Plan, Progress
+from bayleaf.tuning.term_weights import Earned
 from bayleaf.tuning.unlabeled import Unlabeled
 from bayleaf.tuning.unlabeled import judged as shared_out
 from bayleaf.types import Classes, Floats
@@ -119,7 +121,7 @@ class Weighing:
 
     def left_out_scores(self) -> Floats:
         """The scores of the documents, left out of the counts, with a weight for each kind of evidence."""
-        return term_weights.left_out_scores(self.evidence, self.examples, self.model.threads)
+        return fits.left_out_scores(self.evidence, self.examples, self.model.threads)
 
     def _views(self, earned: Earned) -> Iterable[ViewJudgment]:
         texts = iter(zip(self.evidence.texts, self._used, strict=True))
