@@ -98,7 +98,9 @@ def test_corpora_of_few_and_many_classes_are_answered_to_the_last_bit(
 def of_three_classes() -> tuple[Model, list[str], list[str]]:
     """A model with a weight for each word and class, and what it has learned."""
     texts = TEXTS[:300]
-    labels = [f"{label} {'long' if len(text) > 80 else 'short'}" for text, label in zip(texts, LABELS, strict=False)]
+    labels = [
+        f"{label} {'long' if len(text) > 80 else 'short'}" for text, label in zip(texts, LABELS, strict=False)
+    ]
     model = Model([words(2)]).learn(texts, labels).tune(texts, labels)
     assert model.judgment is not None
     assert model.judgment.views[0].by_class is not None

@@ -2,7 +2,9 @@
 
 With few documents of each of many classes, the documents of all other classes are many, and tell better what
 a class is not than its own tell what it is. This is one more expert beside the counted evidence, with one
-weight, which documents left out decide. Words count by their share of the document and their rarity.
+weight, which documents left out decide. Words count by their share of the document and their rarity, and the
+weights of each class are made to sum up to the same size (Rennie et al. 2003): otherwise classes with few
+documents, whose complements differ from all documents the least, are hardly heard.
 """
 
 from __future__ import annotations
@@ -32,16 +34,17 @@ class Complement:
     size: float
     mass: Floats
     """Words x classes."""
+    levels: Floats
+    """What the weights of each class are multiplied by; the same when a document is left out."""
 
-    center: float = 0.5
+    center: float = 4.0
     """Its weight before any document has said something."""
 
     @classmethod
     def of(cls, words: Words, examples: Examples) -> Complement:
         """The expert of these documents."""
-        return cls(words, examples, words.rows(examples, leave_out=True).size(), np.zeros((0, 0))).counted(
-            examples
-        )
+        size = words.rows(examples, leave_out=True).size()
+        return cls(words, examples, size, np.zeros((0, 0)), np.zeros(0)).counted(examples)
 
     def counted(self, examples: Examples) -> Complement:
         """The expert as if only these documents had been learned."""
@@ -49,7 +52,7 @@ class Complement:
         cells = rows.words.astype(np.intp) * examples.classes + np.repeat(examples.y, rows.lengths())
         mass = np.bincount(cells, rows.values, len(self.words.places) * examples.classes)
         shaped = mass.reshape(-1, examples.classes).astype(np.float64)
-        return replace(self, documents=examples, mass=shaped)
+        return replace(self, documents=examples, mass=shaped, levels=levels(_weights(shaped)))
 
     def _rows(self, examples: Examples, leave_out: bool) -> Rows:
         rows = self.words.rows(examples, leave_out)
@@ -57,7 +60,7 @@ class Complement:
 
     def weights(self) -> Floats:
         """Words x classes: minus the log of the share of each word in the complement of each class."""
-        return -_log_shares(self.mass, self.mass.sum(axis=0), len(self.mass))
+        return self.levels * _weights(self.mass)
 
     def scores(self, examples: Examples) -> Floats:
         """What it says of documents that were not counted."""
@@ -72,7 +75,24 @@ class Complement:
         own = _summed(group[document] * len(self.mass) + rows.words, rows.values, document, examples)
         lost = _summed(group[document], rows.values, document, examples)
         totals = self.mass.sum(axis=0) - lost
-        return rows.summed(-_log_shares(self.mass[rows.words] - own, totals, len(self.mass)))
+        said = centered(-_log_shares(self.mass[rows.words] - own, totals, len(self.mass)))
+        return rows.summed(self.levels * said)
+
+
+def centered(rows: Floats) -> Floats:
+    """Rows of classes whose mean is 0."""
+    return rows - rows.mean(axis=1, keepdims=True)
+
+
+def levels(weights: Floats) -> Floats:
+    """What the weights of each class are multiplied by, so that their sizes sum up to the same."""
+    sizes = np.abs(weights).sum(axis=0)
+    factors: Floats = sizes.mean() / np.maximum(sizes, 1e-300) if sizes.all() else np.ones(len(sizes))
+    return factors
+
+
+def _weights(mass: Floats) -> Floats:
+    return centered(-_log_shares(mass, mass.sum(axis=0), len(mass)))
 
 
 def _log_shares(mass: Floats, totals: Floats, words: int) -> Floats:

@@ -22,7 +22,7 @@ from bayleaf.view import Tally, View
 NONE = np.uint32(0xFFFFFFFF)
 OF_WHOLES = 0.5
 """The weight of a view without terms, before any document has said something."""
-OF_TABLES = Prior(held=1.0, even=1.0)
+OF_TABLES = Prior(held=1.0, share=0.25, even=1.0)
 """Tables have few weights, which need little holding back (measured in docs/decisions.md)."""
 FARTHEST = 1e4
 """Log odds of one view beyond this say no more than that a class is impossible."""

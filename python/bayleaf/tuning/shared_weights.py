@@ -43,7 +43,7 @@ class Prior:
     """How strongly the mean weight of a kind is held back."""
     smooth: float = 10.0
     """How strongly the weights of neighboring steps are held together."""
-    share: float = 0.25
+    share: float = 0.0
     """The bias of a class is so much of the log of its share."""
     even: float = 10.0
     """How strongly the biases are held back."""

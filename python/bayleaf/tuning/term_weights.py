@@ -67,10 +67,8 @@ def earn(
     With `keep`, what is said of held-out documents is kept as well.
     """
     pays = bool(evidence.texts) and class_weights.pays(evidence.texts[0], examples.classes)
-    # Of two classes it gained little, and a file with such weights must be loaded to answer one message.
-    few = pays and examples.classes > 2
     complement = None
-    if few and terms is not False and examples.classes > FEW_CLASSES:
+    if pays and terms is not False and examples.classes > FEW_CLASSES:
         complement = Complement.of(Words.of(evidence.texts[0], len(examples), 1.0), examples)
         evidence = replace(evidence, wholes=[*evidence.wholes, complement])
     holdout = None
@@ -78,10 +76,9 @@ def earn(
         tell("documents held out")
         holdout = Holdout(evidence, examples, plan, threads)
     tell("weights of views")
-    earned = _earned(evidence, examples, holdout or None, terms is None, plan, threads, tell, whole=few)
-    judges = few or keep or (pays and len(examples) <= FEW)
-    parts = holdout.class_parts(earned.penalty) if holdout and judges else []
-    strength = class_weights.choose_penalty(parts) if few and parts else np.inf
+    earned = _earned(evidence, examples, holdout or None, terms is None, plan, threads, tell, whole=pays)
+    parts = holdout.class_parts(earned.penalty) if holdout and (pays or keep) else []
+    strength = class_weights.choose_penalty(parts) if pays and parts else np.inf
     if np.isfinite(strength):
         tell("weights of classes")
         earned = replace(earned, by_class=_by_class(evidence.texts[0], earned, strength))

@@ -22,6 +22,7 @@ from bayleaf.posterior import softmax
 from bayleaf.text.counts import TextTally
 from bayleaf.text.views import Words
 from bayleaf.tuning.class_weights import HeldOut
+from bayleaf.tuning.complement import centered, levels
 from bayleaf.tuning.judgment import ClassRows, ViewJudgment, taken_class_rows, with_nodes
 from bayleaf.tuning.scorer import TunedScorer
 from bayleaf.types import Arrays, Classes, Floats, Label
@@ -31,9 +32,9 @@ SHARE = 0.3
 """How much a text without a label counts beside one with."""
 SURE = 10.0
 """Posteriors are sharpened by this factor before texts are shared out."""
-TIMES = 4
+TIMES = 5
 """How often they are shared out."""
-ALPHA = 0.05
+ALPHA = 0.1
 LEAST = 2
 """Words of fewer texts are left out."""
 MOST = 100_000
@@ -191,8 +192,8 @@ def _weights(mass: Floats) -> Floats:
     """Minus the log of the share of each word in the complement of each class."""
     elsewhere = mass.sum(axis=1, keepdims=True) - mass + ALPHA
     weights = np.log(elsewhere.sum(axis=0)) - np.log(elsewhere)
-    centered: Floats = weights - weights.mean(axis=1, keepdims=True)
-    return centered
+    weights = centered(weights)
+    return weights * levels(weights)
 
 
 def judged(

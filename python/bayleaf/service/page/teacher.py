@@ -25,7 +25,7 @@ logger = logging.getLogger("bayleaf.service")
 
 FIRST_TUNING = 10
 MANY = 2_000
-"""Evidence is weighed anew when labels have grown by a quarter; from so many on, by half."""
+"""Evidence is weighed anew for a new class, and for a quarter more labels; from so many on, for half."""
 
 LONGEST = 100_000
 """So many characters of a document are sent to the page at once."""
@@ -118,8 +118,10 @@ class Teacher:
         """Weigh the evidence in the background when there is a good part more of it."""
         learned = self.served.shared.n_documents
         growth = 1.25 if learned < MANY else 1.5
+        judged = self.served.shared.judgment
+        new = judged is not None and any(label not in judged.documents for label in self.served.classes)
         due = learned >= max(FIRST_TUNING, self._tuned_at * growth)
-        if not due or self.served.seed.n_documents or len(self.served.classes) < 2:
+        if not (due or new) or self.served.seed.n_documents or len(self.served.classes) < 2:
             return
         if self._tuning.acquire(blocking=False):
             self._tuned_at = learned
