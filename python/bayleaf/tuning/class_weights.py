@@ -205,8 +205,8 @@ def calibration(folds: Sequence[HeldOut], y: Classes) -> float:
 
     def likely(octave: float) -> float:
         posterior = softmax(2.0**octave * scores)[np.arange(len(truth)), truth]
-        return float(np.log(np.maximum(posterior, 1e-300)).sum()) + SURE * (scores.shape[1] - 1) * octave
+        return float(np.log(np.maximum(posterior, 1e-300)).sum() + SURE * (scores.shape[1] - 1) * octave)
 
     octaves = np.linspace(LEAST_SURE, 0.0, 17)
     chances = softmax(np.array([[likely(octave) for octave in octaves.tolist()]]))[0]
-    return float(2.0 ** np.einsum("i,i", chances, octaves))
+    return float(np.exp2(np.einsum("i,i", chances, octaves)))

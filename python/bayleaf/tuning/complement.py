@@ -81,7 +81,8 @@ class Complement:
 
 def centered(rows: Floats) -> Floats:
     """Rows of classes whose mean is 0."""
-    return rows - rows.mean(axis=1, keepdims=True)
+    off: Floats = rows - rows.mean(axis=1, keepdims=True)
+    return off
 
 
 def levels(weights: Floats) -> Floats:
