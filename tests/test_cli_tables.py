@@ -75,3 +75,10 @@ def test_what_is_for_text_only_is_refused_by_name(folder: Path) -> None:
     assert "no column 'color'" in refused(
         1, "classify", "m", "-", "--format", "csv", stdin="text,size,new\na,1,1\n", cwd=folder
     )
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_format_of_a_file_is_that_in_which_it_was_written(number: int) -> None:
+    path = Path(__file__).parent / "golden" / f"format{number}.bayleaf"
+    assert json.loads(done("inspect", path, "--json"))["format"] == number
+    assert f"format {number}" in done("inspect", path)

@@ -18,7 +18,6 @@ from safetensors.numpy import load, save
 
 from bayleaf import Model, ModelFileError, bytes_, chars, storage, words
 from bayleaf.text.normalization import FunctionNeeded
-from cli_process import done
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS = ["Win a prize, win!", "see you at noon", "café at noon? Ναί, 日本語", "", "a prize"]
@@ -63,13 +62,6 @@ def test_files_of_every_format_stay_readable_and_give_the_same_numbers(name: str
     assert model.log_joint(QUESTIONS) == pytest.approx(np.array(expected["log_joint"]), rel=1e-12)
     assert model.counts().term_names == expected["terms"]
     assert (model.n_documents, model.alpha, model.unseen) == (5, 0.25, "smooth")
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_the_format_of_a_file_is_that_in_which_it_was_written(number: int) -> None:
-    path = GOLDEN / f"format{number}.bayleaf"
-    assert json.loads(done("inspect", path, "--json"))["format"] == number
-    assert f"format {number}" in done("inspect", path)
 
 
 def test_what_is_written_today_is_the_golden_file_to_the_last_byte() -> None:
