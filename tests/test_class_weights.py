@@ -1,5 +1,6 @@
 """Weights of words and classes beside what is counted, and the complement as one more expert."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -152,3 +153,10 @@ def test_letters_alone_and_a_class_of_one_document_are_weighed_as_well() -> None
         posterior = model.posterior([*texts, "zebra stripes again", ""])
         assert np.isfinite(posterior).all()
         assert model.predict(["zebra stripes"])[0] == "lonely"
+
+
+def test_classes_of_one_document_without_a_word_in_common_are_learned_without_a_warning() -> None:
+    texts, labels = [f"t{i}" for i in range(60)], [f"c{i}" for i in range(60)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert NaiveBayes().fit(texts, labels).predict(["t5"]).tolist() == ["c5"]

@@ -100,7 +100,7 @@ def _log_shares(mass: Floats, totals: Floats, words: int) -> Floats:
     """The log of the share of words in the complement of each class."""
     elsewhere = np.maximum(mass.sum(axis=1, keepdims=True) - mass, 0.0)
     rest = np.maximum(totals.sum(axis=-1, keepdims=True) - totals, 0.0)
-    shares: Floats = np.log(elsewhere + ALPHA) - np.log(rest + ALPHA * words)
+    shares: Floats = np.log(elsewhere + ALPHA) - np.log(rest + ALPHA * max(words, 1))
     return shares
 
 
