@@ -156,7 +156,7 @@ def test_letters_alone_and_a_class_of_one_document_are_weighed_as_well() -> None
 
 
 def test_classes_of_one_document_without_a_word_in_common_are_learned_without_a_warning() -> None:
-    texts, labels = [f"t{i}" for i in range(60)], [f"c{i}" for i in range(60)]
+    texts, labels = [f"t{i}" for i in range(2100)], [f"c{i}" for i in range(2100)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert NaiveBayes().fit(texts, labels).predict(["t5"]).tolist() == ["c5"]
