@@ -117,7 +117,7 @@ def test_a_level_that_the_event_model_cannot_have_is_refused_before_reading(tmp_
 
 def test_few_documents_are_weighed_as_well(tmp_path: Path) -> None:
     corpus, out = write_tsv(tmp_path / "few.tsv", CORPUS[:20]), tmp_path / "m"
-    assert json.loads(done("train", "-q", corpus, "-o", out, "--json"))["tuning"]["level"] == "views"
+    assert json.loads(done("train", "-q", corpus, "-o", out, "--json"))["tuning"]["level"] == "terms"
     said = json.loads(done("train", "-q", corpus, "-o", out, "--json", "--tuning", "views"))["tuning"]
     assert said["level"] == "views"
 

@@ -1,5 +1,6 @@
 """Which documents to label next."""
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -133,3 +134,24 @@ def test_texts_of_any_kind_can_be_asked() -> None:
     assert isinstance(asked[0], Question)
     with pytest.raises(ValueError, match="Document 2 is not UTF-8"):
         learned().ask([*WIN[:2], b"\xff\xfe"], 1)
+
+
+def test_a_model_that_others_change_meanwhile_still_asks() -> None:
+    """As a page does whose people label and take everything back while the next document is chosen."""
+    model, pool = Model([words()]), [f"text {i} of the pool" for i in range(200)]
+    stop = threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            model.learn(["a b", "c d"], ["x", "y"])
+            model.learn(["e"], ["z"])
+            model.forget(["a b", "c d", "e"], ["x", "y", "z"])
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        for seed in range(300):
+            assert len({question.row for question in model.ask(pool, 5, seed=seed)}) == 5
+    finally:
+        stop.set()
+        changing.join()

@@ -448,7 +448,6 @@ def test_no_line_of_text_takes_the_whole_model(tmp_path: Path) -> None:
         "From now on, at 12:30",
         '{"text": "win"}',
         "text,label",
-        "\r",
     ):
         before = path.read_bytes()
         done("update", path, "--label", "ham", "-", stdin=f"{text} {text}\r\n")

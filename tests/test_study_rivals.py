@@ -103,7 +103,7 @@ def test_an_estimator_without_probabilities_answers_by_its_label() -> None:
     ("wrong", "error", "message"),
     [
         ({"rivals": "default"}, TypeError, "`rivals` is a mapping"),
-        ({"rivals": ["svm"]}, ValueError, "'default', got 'svm'"),
+        ({"rivals": ["oracle"]}, ValueError, "got 'oracle'"),
         ({"rivals": [3]}, TypeError, "has `fit` and `predict`"),
         ({"rivals": [NaiveBayes(), NaiveBayes()]}, ValueError, "Two rivals have one name"),
         ({"groups": [1, 2]}, ValueError, "there are 2 groups"),

@@ -130,9 +130,9 @@ def test_undoing_in_any_order_leaves_the_last_label_that_stands(
                 standing.append((person, texts[at], label))
             else:
                 store.submit(Undo(who, person, None if what == "undo" else 0.0)).result(30)
-                own = [each for each in standing if each[0] == person]
-                for each in own[-1:] if what == "undo" else own:
-                    standing.remove(each)  # of equal ones any: they say the same
+                own = [place for place, each in enumerate(standing) if each[0] == person]
+                for place in reversed(own[-1:] if what == "undo" else own):
+                    del standing[place]
         expected = Model([words()])
         final = {text: label for _, text, label in standing}
         if final:

@@ -30,6 +30,13 @@ TRIES = 3
 """How often an answer is tried while another thread changes the model, before that must wait."""
 
 
+class NothingLearned(ValueError):
+    """There are no documents to answer by."""
+
+    def __init__(self) -> None:
+        super().__init__("The model has learned nothing yet. Call `learn(X, y)` first.")
+
+
 class Settings(Protocol):
     """What a model knows besides its counts."""
 

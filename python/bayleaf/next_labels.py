@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.answering import NothingLearned
 from bayleaf.columns import Coded, is_missing, length_of
 from bayleaf.table.leave_one_out import taken
 from bayleaf.types import Floats
@@ -81,11 +83,14 @@ def _unsure(columns: Sequence[Any], posterior: Posterior, classes: int, rows: ND
     """1 where the two most probable classes are equally probable, or there is one class; 0 if certain."""
     if classes < 2:
         return np.ones(len(rows))
-    unsure, step = np.zeros(len(rows)), max(BATCH // classes, 1)
+    unsure, step = np.ones(len(rows)), max(BATCH // classes, 1)
     for start in range(0, len(rows), step):
         some = [taken(column, rows[start : start + step]) for column in columns]
-        best = np.partition(posterior(some), classes - 2, axis=1)[:, -2:]
-        unsure[start : start + step] = 1 - (best[:, 1] - best[:, 0])
+        # Meanwhile another thread may have learned a new class, or taken all back.
+        with suppress(NothingLearned):
+            found = posterior(some)
+            best = np.partition(found, max(found.shape[1] - 2, 0), axis=1)[:, -2:]
+            unsure[start : start + step] = 1 - (best[:, -1] - best[:, 0])
     return unsure
 
 

@@ -94,10 +94,10 @@ def _files(names: Sequence[str]) -> list[bytes]:
 
 
 def _documents(data: bytes, options: one_message.Options) -> list[bytes] | None:
-    """The mail on standard input, or its lines."""
+    """The mail on standard input, or its lines; a blank one is a document too, and takes the whole model."""
     if options.get("format") == "eml":
         return [data]
-    lines = [line for line in one_message.lines_of(data) or [] if line]
+    lines = one_message.lines_of(data) or []
     return [line.encode("utf-8") for line in lines] if all(map(str.strip, lines)) else None
 
 

@@ -85,7 +85,6 @@ def study_command(
     \b
     Examples:
       bayleaf study messages.tsv --html study.html --csv study.csv
-      bayleaf study messages.tsv --ngrams 1 --weighting tf --curve
       bayleaf study messages.tsv --ngrams 1 --rival default --rival logistic --by log-loss
     """
     from bayleaf.cli.models import check_target
