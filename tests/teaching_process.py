@@ -56,6 +56,7 @@ def teaching(*arguments: str | Path, folder: Path, port: int = 0) -> Iterator[Te
     options = ["--folder", folder, "--port", port, "--no-browser", "--quiet"]
     command = [*COMMAND, "teach", *map(str, [*arguments, *options])]
     with _served(command, folder.parent / f"{folder.name}.log") as found:
+        wait_until_read(found)
         yield found
 
 
@@ -90,9 +91,13 @@ def _served(command: list[str], log: Path) -> Iterator[Teaching]:
 def wait_until_read(page: Teaching) -> None:
     """Wait for the end of the corpus."""
     deadline = time.monotonic() + 60
-    while not all(each["done"] for each in page.page("state")["pool"]["sources"]):
+    while not (sources := page.page("state")["pool"]["sources"]) or not all(map(is_read, sources)):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def is_read(source: dict[str, Any]) -> bool:
+    return bool(source["done"] or source["problem"])
 
 
 def with_key(folder: Path, key: bytes = b"k" * 32) -> Path:

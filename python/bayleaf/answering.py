@@ -30,7 +30,7 @@ TRIES = 3
 """How often an answer is tried while another thread changes the model, before that must wait."""
 
 
-class NothingLearned(ValueError):
+class NothingLearnedError(ValueError):
     """There are no documents to answer by."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import atomic, model_file, model_views, storage, tuning
-from bayleaf.answering import Answers, Compiled, NothingLearned
+from bayleaf.answering import Answers, Compiled, NothingLearnedError
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
 from bayleaf.columns import check_no_missing, fingerprint
 from bayleaf.explanation import Explanation
@@ -203,7 +203,7 @@ class Model(OneByOne):
         if after is not None:
             return after
         if not self._counts.has_documents:
-            raise NothingLearned
+            raise NothingLearnedError
         check_priors(self.priors, self.classes)
         return Compiled(self.views, self.tallies, self.order, self, key, before)
 

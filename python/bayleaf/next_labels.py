@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.answering import NothingLearned
+from bayleaf.answering import NothingLearnedError
 from bayleaf.columns import Coded, is_missing, length_of
 from bayleaf.table.leave_one_out import taken
 from bayleaf.types import Floats
@@ -87,7 +87,7 @@ def _unsure(columns: Sequence[Any], posterior: Posterior, classes: int, rows: ND
     for start in range(0, len(rows), step):
         some = [taken(column, rows[start : start + step]) for column in columns]
         # Meanwhile another thread may have learned a new class, or taken all back.
-        with suppress(NothingLearned):
+        with suppress(NothingLearnedError):
             found = posterior(some)
             best = np.partition(found, max(found.shape[1] - 2, 0), axis=1)[:, -2:]
             unsure[start : start + step] = 1 - (best[:, -1] - best[:, 0])
