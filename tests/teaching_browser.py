@@ -30,7 +30,7 @@ class Tab:
 
     def ready(self) -> None:
         self.page.wait_for_selector("#document")
-        self.page.wait_for_function(f"() => {TEXT} !== ''")
+        self.page.wait_for_function(NEXT, arg="")
 
     @property
     def text(self) -> str:
