@@ -12,9 +12,14 @@ fn main() -> PyResult<()> {
         py.import("sys")?.setattr("argv", &arguments)?;
         py.run(
             c"
-import runpy, sys, _core
+import os, runpy, sys, _core
 sys.modules['bayleaf._core'] = _core
-runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)
+try:
+    runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)
+except SystemExit as end:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
 ",
             None,
             None,
