@@ -230,10 +230,7 @@ def _one_dimensional(array: NDArray[Any], where: str) -> NDArray[Any]:
 
 
 def fingerprint(columns: Sequence[Any], labels: Iterable[Any]) -> int:
-    """A number for labeled rows, the sum of one for each, so that what is added and taken back leaves 0.
-
-    The same in every process, so that a file can keep it.
-    """
+    """A number for labeled rows, the same in every process: a sum, so that what is taken back leaves 0."""
     from hashlib import blake2b
 
     rows = zip(labels, *map(_hashable, columns), strict=True)
