@@ -3,7 +3,7 @@
 import builtins
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,11 @@ __all__ = [
     "Tally",
     "__version__",
     "block_checksums",
+    "cells_by_term",
     "exponentials",
     "header_checksum",
     "in_callback",
+    "joint_of_one",
     "leave_one_out",
     "log_posterior_of_one",
     "log_shares",
@@ -34,6 +36,8 @@ __all__ = [
     "read_mail",
     "repeats",
     "shared_scores",
+    "step_curvature",
+    "step_slope",
 ]
 
 __version__: str
@@ -52,7 +56,7 @@ def read_mail(
         list[tuple[str, str]],
         str,
         str,
-        bool,
+        list[str],
         str,
         list[tuple[str, bool]],
     ]
@@ -61,7 +65,7 @@ def read_mail(
     """The columns of an ordinary mail; None of others.
 
     Subject, sender's name and domain and flags, or, where words are encoded, None and the headers; hosts;
-    types; whether it is HTML only; links; the visible texts, each with whether references are left in it.
+    types; flags of its parts; links; the visible texts, each with whether references are left in it.
     """
 
 def block_checksums(pieces: Sequence[NDArray[np.uint8]]) -> bytes:
@@ -117,15 +121,18 @@ class Analyzer:
         stop_words: Sequence[str],
         porter: bool,
         normalizer: Callable[[list[str]], list[str | None]] | None,
+        buckets: int | None = None,
     ) -> Analyzer:
         """N-grams of words; of the forms, stop words are dropped, the others stemmed, then normalized."""
 
     @staticmethod
-    def letters(shortest: int, longest: int, *, lower: bool, within_words: bool) -> Analyzer:
+    def letters(
+        shortest: int, longest: int, *, lower: bool, within_words: bool, buckets: int | None = None
+    ) -> Analyzer:
         """N-grams of letters, inside words (each padded with a space on both sides) or across them."""
 
     @staticmethod
-    def bytes(shortest: int, longest: int, *, bases: bool) -> Analyzer:
+    def bytes(shortest: int, longest: int, *, bases: bool, buckets: int | None = None) -> Analyzer:
         """N-grams of raw bytes, or of bases, in capitals and U as T."""
 
     def matrix(self, documents: Any) -> list[NDArray[Any]]:
@@ -194,6 +201,14 @@ class Asking:
 
         Instead of a row: -1 for a term that was never learned, -2 for one that is not used.
         """
+
+def joint_of_one(
+    askings: Sequence[Asking],
+    columns: Sequence[Any],
+    temperature: float,
+    prior: NDArray[np.float64],
+) -> list[float]:
+    """The log joint of one document that several views look at: scores times temperature, and prior."""
 
 @final
 class Scorer:
@@ -324,8 +339,30 @@ def shared_scores(
     groups: NDArray[np.uint32],
     shape: tuple[int, int],
     threads: int,
-) -> NDArray[np.float64]:
+) -> NDArray[np.float32]:
     """Documents x steps x classes (`shape`): what the terms of each step say of documents left out."""
+
+def cells_by_term(
+    term: NDArray[np.uint32],
+    class_ends: NDArray[np.uint64],
+    documents: NDArray[np.uint32],
+    place: NDArray[np.uint32],
+    terms: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
+    """The cells of some terms, term by term: where those of each end, their classes, their documents."""
+
+_Left: TypeAlias = tuple[NDArray[np.float32] | NDArray[np.float64], NDArray[np.uint32], NDArray[np.float64]]
+"""Documents x steps x classes; the classes of the documents, and how much each counts."""
+_Place: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Weights of steps, and biases of classes."""
+
+def step_slope(
+    left: _Left, place: _Place, threads: int
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """The summed log loss of weights of steps and biases of classes, and its gradient."""
+
+def step_curvature(left: _Left, place: _Place) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The Hessian of that loss in the weights of steps, and its diagonal in the biases."""
 
 def leave_one_out(
     tally: Tally,

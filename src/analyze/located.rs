@@ -1,5 +1,6 @@
 //! Which terms a text consists of, and where they stand in it: the slow, careful reading behind explanations.
 
+use crate::analyze::buckets::Buckets;
 use crate::analyze::char_grams::as_bases;
 use crate::analyze::characters::{is_space, lower_into};
 use crate::analyze::normalize::{self, Normalizer, WordList};
@@ -44,6 +45,18 @@ pub fn parts<N: Numbering>(
                 .flat_map(|length| (0..=bytes.len() - length).map(move |start| (start, start + length)))
                 .map(|(start, end)| part(bytes, start, end, start, end, numbering))
                 .collect())
+        }
+        Analysis::Hashed(hashed) => {
+            let mut buckets = Buckets::default();
+            buckets.open(hashed);
+            let found = parts(document, &hashed.of, normalizer, &mut buckets)?;
+            let named = found.into_iter().map(|part| {
+                let mut term = Vec::new();
+                buckets.push_name(part.node, &mut term);
+                let node = numbering.term(&Key::of(&term), || &term);
+                Part { term, node, ..part }
+            });
+            Ok(named.collect())
         }
     }
 }
@@ -270,6 +283,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::analyze::buckets::Hashed;
     use crate::analyze::normalize::WordList;
     use crate::analyze::patterns::Pattern;
     use crate::analyze::reader::Reader;
@@ -298,7 +312,7 @@ mod tests {
         let cut = |tokenizer| Cut {
             rules: rules.clone(),
             tokenizer,
-            keep: keep.then(|| Pattern::new("#\\w+|aa", || Ok(())).ok()).flatten(),
+            keep: keep.then(|| Pattern::new("#\\w+|\\.a", || Ok(())).ok()).flatten(),
         };
         let words = |tokenizer| Analysis::Words { cut: cut(tokenizer), shortest, longest, sparse };
         let lower = rules.lower;
@@ -307,6 +321,9 @@ mod tests {
         all.push(Analysis::Letters { lower, within_words: false, shortest, longest });
         all.push(Analysis::Bytes { bases: false, shortest, longest });
         all.push(Analysis::Bytes { bases: true, shortest, longest });
+        let words = Analysis::Words { cut: cut(Tokenizer::Words), shortest, longest, sparse };
+        let letters = Analysis::Letters { lower, within_words: true, shortest, longest };
+        all.extend([words, letters].map(|of| Analysis::Hashed(Box::new(Hashed::new(7, of)))));
         all
     }
 

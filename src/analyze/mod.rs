@@ -1,5 +1,6 @@
 //! Text to tokens: words, characters and bytes, cut, lower-cased and normalized.
 
+pub mod buckets;
 pub mod byte_masks;
 pub mod char_grams;
 pub mod characters;

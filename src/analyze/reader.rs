@@ -2,6 +2,7 @@
 
 use crate::errors::ReadError;
 
+use crate::analyze::buckets::{Buckets, Hashed};
 use crate::analyze::char_grams::{Letters, Numbers, as_bases, byte_grams};
 use crate::analyze::compact;
 use crate::analyze::new_forms::NewForms;
@@ -10,7 +11,7 @@ use crate::analyze::tokenizers::Cut;
 use crate::analyze::words::{Tokens, checked};
 use crate::lexicon::WAITING;
 use crate::lexicon::form_table::{Key, Role, UNKNOWN};
-use crate::lexicon::lookup::{BATCH, Stretches, is_open};
+use crate::lexicon::lookup::{Stretches, is_open};
 use crate::lexicon::numbering::Numbering;
 
 /// How one column of text becomes terms.
@@ -21,6 +22,8 @@ pub enum Analysis {
     Letters { lower: bool, within_words: bool, shortest: usize, longest: usize },
     /// N-grams of raw bytes, or of the bases of nucleotides, however they are written.
     Bytes { bases: bool, shortest: usize, longest: usize },
+    /// The terms of another analysis, in so many buckets.
+    Hashed(Box<Hashed<Self>>),
 }
 
 impl Analysis {
@@ -28,7 +31,7 @@ impl Analysis {
     pub fn deepest(&self) -> usize {
         match self {
             Self::Words { longest, sparse, .. } => (*longest).max(sparse.saturating_add(1)),
-            Self::Letters { .. } | Self::Bytes { .. } => 1,
+            Self::Letters { .. } | Self::Bytes { .. } | Self::Hashed(_) => 1,
         }
     }
 }
@@ -50,6 +53,7 @@ pub struct Reader {
     new: NewForms,
     letters: Letters,
     held: Held,
+    buckets: Box<Buckets>,
 }
 
 /// Copies of documents that another thread could change meanwhile: what was checked must be what is read.
@@ -108,6 +112,9 @@ impl Reader {
         normalizer: Option<&Normalizer>,
         numbering: &mut N,
     ) -> Result<(), ReadError> {
+        if let Analysis::Hashed(hashed) = analysis {
+            return self.read_hashed(documents, hashed, normalizer, numbering);
+        }
         if documents.iter().all(|document| document.trusted) {
             return self.read_held(documents, analysis, normalizer, numbering);
         }
@@ -116,6 +123,33 @@ impl Reader {
         let read = self.read_held(&held.documents(documents), analysis, normalizer, numbering);
         self.held = held;
         read
+    }
+
+    /// Read the terms, then put the number of its bucket in the place of each.
+    fn read_hashed<N: Numbering>(
+        &mut self,
+        documents: &[Document],
+        hashed: &Hashed<Analysis>,
+        normalizer: Option<&Normalizer>,
+        numbering: &mut N,
+    ) -> Result<(), ReadError> {
+        let mut buckets = std::mem::take(&mut self.buckets);
+        buckets.open(hashed);
+        let read = self.read(documents, &hashed.of, normalizer, &mut *buckets);
+        let mut names = Vec::with_capacity(self.numbers.len() * 8);
+        let mut spans = Vec::with_capacity(self.numbers.len());
+        if read.is_ok() {
+            for &node in &self.numbers {
+                let start = names.len() as u32;
+                buckets.push_name(node, &mut names);
+                spans.push([start, names.len() as u32]);
+            }
+            self.numbers.clear();
+            stretches(&names, &spans).terms(numbering, &mut self.numbers);
+        }
+        self.buckets = buckets;
+        read?;
+        if numbering.is_full() { Err(ReadError::TooManyTerms) } else { Ok(()) }
     }
 
     fn read_held<N: Numbering>(
@@ -155,6 +189,9 @@ impl Reader {
                     byte_grams(bytes, *shortest, *longest, numbering, &mut self.numbers);
                     self.ends.push(self.numbers.len());
                 }
+            }
+            Analysis::Hashed(hashed) => {
+                return self.read_held(documents, &hashed.of, normalizer, numbering);
             }
         }
         if numbering.is_full() { Err(ReadError::TooManyTerms) } else { Ok(()) }
@@ -326,15 +363,11 @@ fn join_document<N: Numbering>(
     for length in 2..=longest.min(words.len()) {
         let previous = if length == 2 { words } else { &prefixes };
         let last = &words[length - 1..];
-        let mut joined = Vec::with_capacity(last.len());
-        for (lefts, rights) in previous.chunks(BATCH).zip(last.chunks(BATCH)) {
-            for (&left, &right) in lefts.iter().zip(rights) {
-                numbering.prefetch_pair(left, right);
-            }
-            for (&left, &right) in lefts.iter().zip(rights) {
-                joined.push(numbering.pair(left, right));
-            }
+        if length == longest && length >= shortest {
+            return numbering.pairs(previous, last, grams);
         }
+        let mut joined = Vec::with_capacity(last.len());
+        numbering.pairs(previous, last, &mut joined);
         if length >= shortest {
             grams.extend_from_slice(&joined);
         }

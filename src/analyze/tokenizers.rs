@@ -59,8 +59,10 @@ impl Cut {
     pub fn pieces(&self, text: &str) -> Result<Vec<Piece>, ReadError> {
         let mut pieces = Vec::new();
         let mut end = 0;
-        if let Some(keep) = &self.keep {
-            keep.tokens(text, &mut |found| {
+        let keep = self.keep.iter().flat_map(|keep| signed(text.as_bytes()).map(move |range| (keep, range)));
+        for (keep, Range { start, end: last }) in keep {
+            keep.tokens(&text[start..last], &mut |found| {
+                let found = start + found.start..start + found.end;
                 pieces.push(Piece { range: end..found.start, kept: false });
                 end = found.end;
                 pieces.push(Piece { range: found, kept: true });
@@ -86,5 +88,89 @@ impl Cut {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a byte ends a word, or is a sign: every address, sum, picture, tag and mention has one of these.
+const SPACE: u8 = 1;
+const SIGN: u8 = 2;
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'\t'..=b'\r' | b' ' => SPACE,
+            b'0'..=b'9' | b'.' | b'/' | b'@' | b'#' | b'*' | 0x80.. => SIGN,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// What stands between white space, and whether it holds a sign.
+fn words(text: &[u8]) -> impl Iterator<Item = (Range<usize>, bool)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() && KINDS[usize::from(text[at])] == SPACE {
+            at += 1;
+        }
+        let (start, mut kinds) = (at, 0);
+        while at < text.len() && KINDS[usize::from(text[at])] != SPACE {
+            kinds |= KINDS[usize::from(text[at])];
+            at += 1;
+        }
+        (start < at).then_some((start..at, kinds == SIGN))
+    })
+}
+
+/// The stretches of a text in which something may be kept whole: words with a sign, and their neighbors, because a sum
+/// may have a space before its currency. They begin and end where the text or white space does, so that a pattern
+/// finds in each what it finds in the whole, and most of a text is not searched.
+fn signed(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut words = words(text).peekable();
+    std::iter::from_fn(move || {
+        let (mut found, mut has) = words.next()?;
+        while !has {
+            let (next, next_has) = words.next()?;
+            found = if next_has { found.start..next.end } else { next };
+            has = next_has;
+        }
+        while let Some((next, next_has)) = words.next_if(|(_, next_has)| has || *next_has) {
+            (found.end, has) = (next.end, next_has);
+        }
+        Some(found)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_with_a_sign_are_looked_at_with_their_neighbors() {
+        let text = "one two $ 5 then four five six seven@eight nine";
+        let found: Vec<&str> = signed(text.as_bytes()).map(|range| &text[range]).collect();
+        assert_eq!(found, ["$ 5 then", "six seven@eight nine"]);
+        assert_eq!(signed(b" \n none of them ").count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn a_pattern_finds_in_the_stretches_what_it_finds_in_the_whole(text in "[ab $@#.5€٣\n]{0,24}") {
+            let source = r"\B#\w+|\ba+@b\b|\b(?:a\$|\$)\s?\d+b?|\b\d+\s?(?:€|ab\b)";
+            let pattern = Pattern::new(source, || Ok(()));
+            prop_assert!(pattern.is_ok());
+            let Ok(pattern) = pattern else { return Ok(()) };
+            let (mut wanted, mut found) = (Vec::new(), Vec::new());
+            prop_assert!(pattern.tokens(&text, &mut |token| wanted.push(token)).is_ok());
+            for Range { start, end } in signed(text.as_bytes()) {
+                let push = &mut |token: Range<usize>| found.push(start + token.start..start + token.end);
+                prop_assert!(pattern.tokens(&text[start..end], push).is_ok());
+            }
+            prop_assert_eq!(found, wanted);
+        }
     }
 }

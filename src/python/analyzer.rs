@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use super::documents::Documents;
 use super::functions::{PyCutter, PyFunction, signals};
+use crate::analyze::buckets::Hashed;
 use crate::analyze::located::{Part, parts};
 use crate::analyze::normalize::Normalizer;
 use crate::analyze::patterns::Pattern;
@@ -26,27 +27,45 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
+    fn of(analysis: Analysis, buckets: Option<u32>, normalizer: Option<Normalizer>) -> Self {
+        let analysis = match buckets {
+            Some(buckets) => Analysis::Hashed(Box::new(Hashed::new(buckets, analysis))),
+            None => analysis,
+        };
+        Self { analysis, normalizer }
+    }
+
     /// Run with the GIL released, looking for Ctrl-C now and then.
     pub fn run<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&Context) -> Result<T, TallyError> + Send,
     ) -> PyResult<T> {
-        let interrupt = Mutex::new(None);
-        let interrupted = || match Python::attach(|py| py.check_signals()) {
-            Ok(()) => lock(&interrupt).is_some(),
-            Err(error) => {
-                *lock(&interrupt) = Some(error);
-                true
-            }
-        };
-        let normalizer = self.normalizer.as_ref();
-        let context = Context { analysis: &self.analysis, normalizer, interrupted: &interrupted };
-        let result = py.detach(|| work(&context));
-        match lock(&interrupt).take() {
-            Some(error) => Err(error),
-            None => Ok(result?),
+        interruptible(py, |interrupted| work(&self.context(interrupted)))
+    }
+
+    pub fn context<'a>(&'a self, interrupted: &'a (dyn Fn() -> bool + Sync)) -> Context<'a> {
+        Context { analysis: &self.analysis, normalizer: self.normalizer.as_ref(), interrupted }
+    }
+}
+
+/// Run with the GIL released; what is handed over says whether Ctrl-C was pressed.
+pub fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<T, TallyError> + Send,
+) -> PyResult<T> {
+    let interrupt = Mutex::new(None);
+    let interrupted = || match Python::attach(|py| py.check_signals()) {
+        Ok(()) => lock(&interrupt).is_some(),
+        Err(error) => {
+            *lock(&interrupt) = Some(error);
+            true
         }
+    };
+    let result = py.detach(|| work(&interrupted));
+    match lock(&interrupt).take() {
+        Some(error) => Err(error),
+        None => Ok(result?),
     }
 }
 
@@ -57,7 +76,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[pymethods]
 impl Analyzer {
     #[staticmethod]
-    #[pyo3(signature = (shortest, longest, *, lower, marks, min_length, max_length, max_bytes, bigrams, tokenizer, pattern, function, keep, sparse, stop_words, porter, normalizer))]
+    #[pyo3(signature = (shortest, longest, *, lower, marks, min_length, max_length, max_bytes, bigrams, tokenizer, pattern, function, keep, sparse, stop_words, porter, normalizer, buckets = None))]
     #[allow(clippy::too_many_arguments, reason = "one argument for each rule, all of them by name")]
     fn words(
         shortest: usize,
@@ -76,6 +95,7 @@ impl Analyzer {
         stop_words: Vec<String>,
         porter: bool,
         normalizer: Option<Py<PyAny>>,
+        buckets: Option<u32>,
     ) -> PyResult<Self> {
         let max_length = max_length.unwrap_or(usize::MAX);
         let rules = WordRules { lower, marks, min_length, max_length, max_bytes, bigrams };
@@ -90,19 +110,25 @@ impl Analyzer {
         let function = normalizer.map(|function| Box::new(PyFunction(function)) as _);
         let normalizer = Normalizer::new(stop_words.iter().map(String::as_str), porter, function);
         let normalizer = (!normalizer.is_idle()).then_some(normalizer);
-        Ok(Self { analysis: Analysis::Words { cut, shortest, longest, sparse }, normalizer })
+        Ok(Self::of(Analysis::Words { cut, shortest, longest, sparse }, buckets, normalizer))
     }
 
     #[staticmethod]
-    #[pyo3(signature = (shortest, longest, *, lower, within_words))]
-    fn letters(shortest: usize, longest: usize, lower: bool, within_words: bool) -> Self {
-        Self { analysis: Analysis::Letters { lower, within_words, shortest, longest }, normalizer: None }
+    #[pyo3(signature = (shortest, longest, *, lower, within_words, buckets = None))]
+    fn letters(
+        shortest: usize,
+        longest: usize,
+        lower: bool,
+        within_words: bool,
+        buckets: Option<u32>,
+    ) -> Self {
+        Self::of(Analysis::Letters { lower, within_words, shortest, longest }, buckets, None)
     }
 
     #[staticmethod]
-    #[pyo3(signature = (shortest, longest, *, bases))]
-    fn bytes(shortest: usize, longest: usize, bases: bool) -> Self {
-        Self { analysis: Analysis::Bytes { bases, shortest, longest }, normalizer: None }
+    #[pyo3(signature = (shortest, longest, *, bases, buckets = None))]
+    fn bytes(shortest: usize, longest: usize, bases: bool, buckets: Option<u32>) -> Self {
+        Self::of(Analysis::Bytes { bases, shortest, longest }, buckets, None)
     }
 
     /// How often each term occurs in each document, as compressed rows: names and their ends, row ends, columns, counts.

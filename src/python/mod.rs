@@ -96,9 +96,9 @@ pub mod _core {
     #[pymodule_export]
     use super::analyzer::Analyzer;
     #[pymodule_export]
-    use super::left_out::{leave_one_out, shared_scores};
+    use super::left_out::{cells_by_term, leave_one_out, shared_scores};
     #[pymodule_export]
-    use super::living::PyAsking;
+    use super::living::{PyAsking, joint_of_one};
     #[pymodule_export]
     use super::mail::read_mail;
     #[pymodule_export]
@@ -113,7 +113,7 @@ pub mod _core {
     #[pymodule_export]
     use super::tally::PyTally;
     #[pymodule_export]
-    use super::tuning::{PyByClass, PyFeatures};
+    use super::tuning::{PyByClass, PyFeatures, step_curvature, step_slope};
     #[pymodule_export]
     use super::{NotLearned, in_callback, porter, repeats};
 

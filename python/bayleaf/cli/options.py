@@ -198,6 +198,12 @@ _LOOKING = [
     ),
     click.option("--bytes", "bytes_", metavar="K", help="Count n-grams of K bytes instead of words."),
     click.option(
+        "--buckets",
+        type=click.IntRange(1, 2**31),
+        metavar="N",
+        help="Count N buckets of hashed terms: a model of fixed size.",
+    ),
+    click.option(
         "--event",
         type=click.Choice(["multinomial", "bernoulli", "complement"]),
         help="The event model (multinomial).",

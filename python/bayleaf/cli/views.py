@@ -27,7 +27,9 @@ WORD_OPTIONS = (
     "strip_accents",
     "digits",
 )
-LOOKING = (*WORD_OPTIONS, "plain", "preset", "lower", "with_words", "chars", "bytes_", "event", "tf")
+LOOKING = (
+    *WORD_OPTIONS, "plain", "preset", "lower", "with_words", "chars", "bytes_", "event", "tf", "buckets"
+)  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -49,6 +51,7 @@ def new_model(threads: int | None, options: dict[str, Any], views: Views | None 
             alpha=1.0 if options["alpha"] is None else options["alpha"],
             priors=priors_of(options["priors"]),
             unseen=options["unseen"],
+            ledger=options.get("ledger", False),
             threads=threads,
         )
 
@@ -59,14 +62,16 @@ def model_like(path: str, threads: int | None, options: dict[str, Any]) -> Model
     from bayleaf.model import Model
     from bayleaf.model_views import as_given
 
-    clash = sorted(_given(options) | {"alpha"} & {name for name in options if options[name] is not None})
+    own = {name for name in ("alpha", "ledger") if options.get(name) not in (None, False)}
+    clash = sorted(_given(options) | own)
     if clash:
         raise click.UsageError(
             f"--like takes all from {path}; drop one of --like and --{clash[0].replace('_', '-')}."
         )
     like = load(path, threads)
-    views = as_given(like.views)
-    return Model(views, alpha=like.alpha, priors=like.priors, unseen=like.unseen, threads=threads)
+    settings: dict[str, Any] = {"alpha": like.alpha, "priors": like.priors, "unseen": like.unseen}
+    settings["ledger"] = False if like.ledger is None else like.ledger.key or True
+    return Model(as_given(like.views), threads=threads, **settings)
 
 
 def unsaid(options: dict[str, Any]) -> bool:
@@ -109,7 +114,7 @@ def _whole(options: dict[str, Any]) -> Views | None:
 def _views(options: dict[str, Any], given: set[str]) -> list[View]:
     from bayleaf.text.views import bytes_, chars, words
 
-    judged = {name: options[name] for name in ("event", "tf") if name in given}
+    judged = {name: options[name] for name in ("event", "tf", "buckets") if name in given}
     case: dict[str, Any] = {"lower": options["lower"]} if options["lower"] is not None else {}
     views: list[View] = []
     if not given & {"chars", "bytes_"} or given & {"with_words", *WORD_OPTIONS}:

@@ -103,6 +103,7 @@ def analyzer(
     spaceless: Spaceless = "bigrams",
     sparse: int = 0,
     steps: tuple[list[str], bool, Any] = ([], False, None),
+    buckets: int | None = None,
 ) -> Analyzer:
     """The part of the core that cuts words like this."""
     stop_words, porter, normalizer = steps
@@ -119,6 +120,7 @@ def analyzer(
         stop_words=stop_words,
         porter=porter,
         normalizer=normalizer,
+        buckets=buckets,
         **for_core(tokenizer, keep),
     )
 

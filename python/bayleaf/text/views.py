@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, TypedDict, Unpack
 
 from bayleaf._core import Analyzer
-from bayleaf.checks import check_alpha, check_choice
+from bayleaf.checks import check_alpha, check_choice, check_count, check_flag, check_range
 from bayleaf.columns import as_documents, filled, has_missing, holds_texts
 from bayleaf.text.counts import TextTally
 from bayleaf.text.event_models import Event, TermFrequency, check_complement_alpha
@@ -32,6 +32,7 @@ __all__ = ["Bytes", "Chars", "TextView", "View", "Words", "bytes_", "chars", "wo
 MAX_WORD_NGRAM = 8
 MAX_LETTERS = 16
 MAX_SPARSE = 64
+MAX_BUCKETS = 2**31
 NO_NORMALIZATION = Normalization()
 
 
@@ -47,8 +48,9 @@ class TextView(View):
     | `stop_words` | `top(n)`, None | leave out the n terms that occur most often |
     | `min_df`, `max_df` | whole number >= 1, share from 0.0 to 1.0, None | leave out terms of fewer, of more documents |
     | `max_terms` | whole number >= 1, None | of the others, use those that occur most often |
+    | `buckets` | whole number >= 1, None | count so many buckets, into which terms fall by their hash, instead of terms |
 
-    All of these are judgments on the counts: a model can change them at any time with `configure`.
+    All but `buckets` are judgments on the counts: a model can change them at any time with `configure`.
     """  # noqa: E501
 
     event: Event = "multinomial"
@@ -58,6 +60,7 @@ class TextView(View):
     min_df: int | float | None = None
     max_df: int | float | None = None
     max_terms: int | None = None
+    buckets: int | None = None
 
     judgments: ClassVar[frozenset[str]] = frozenset(
         {"event", "tf", "alpha", "stop_words", "min_df", "max_df", "max_terms"}
@@ -70,7 +73,10 @@ class TextView(View):
 
     def to_dict(self) -> dict[str, Any]:
         """All settings, ready for JSON."""
-        return super().to_dict() | {"stop_words": None if self.stop_words is None else self.stop_words.n}
+        settings = super().to_dict() | {"stop_words": None if self.stop_words is None else self.stop_words.n}
+        if self.buckets is None:
+            del settings["buckets"]  # as in files from before there were any
+        return settings
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], normalizer: Any = None) -> Self:
@@ -84,6 +90,8 @@ class TextView(View):
         check_choice("tf", self.tf, ["count", "binary", "normalized", "tf-idf"])
         if self.alpha is not None:
             object.__setattr__(self, "alpha", check_alpha(self.alpha))
+        if self.buckets is not None:
+            check_count("buckets", self.buckets, 1, MAX_BUCKETS)
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -142,16 +150,14 @@ class Words(TextView):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_range("ngrams", self.shortest, self.longest, MAX_WORD_NGRAM)
-        _check_flag("lower", self.lower)
-        _check_flag("marks", self.marks)
-        _check_count("min_length", self.min_length, 0)
-        _check_count("max_token_bytes", self.max_token_bytes, 1)
+        check_range("ngrams", self.shortest, self.longest, MAX_WORD_NGRAM)
+        check_flag("lower", self.lower)
+        check_flag("marks", self.marks)
+        check_count("min_length", self.min_length, 0)
+        check_count("max_token_bytes", self.max_token_bytes, 1)
         if self.max_length is not None:
-            _check_count("max_length", self.max_length, self.min_length)
-        _check_count("sparse", self.sparse, 0)
-        if self.sparse > MAX_SPARSE:
-            raise ValueError(f"`sparse` must be at most {MAX_SPARSE} words apart, got {self.sparse!r}.")
+            check_count("max_length", self.max_length, self.min_length)
+        check_count("sparse", self.sparse, 0, MAX_SPARSE)
         check_choice("spaceless", self.spaceless, ["bigrams", "keep"])
         object.__setattr__(self, "tokenizer", checked_tokenizer(self.tokenizer))
         object.__setattr__(self, "keep", checked_keep(self.keep))
@@ -183,12 +189,13 @@ class Words(TextView):
             spaceless=self.spaceless,
             sparse=self.sparse,
             steps=self.normalization.for_core(),
+            buckets=self.buckets,
         )
 
     @property
     def deepest(self) -> int:
         """Of how many words, gaps among them, a term is made at most."""
-        return max(self.longest, self.sparse + 1)
+        return max(self.longest, self.sparse + 1) if self.buckets is None else 1
 
     @property
     def functions(self) -> Any:
@@ -230,14 +237,20 @@ class Chars(TextView):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_range("chars", self.shortest, self.longest, MAX_LETTERS)
-        _check_flag("lower", self.lower)
-        _check_flag("within_words", self.within_words)
+        check_range("chars", self.shortest, self.longest, MAX_LETTERS)
+        check_flag("lower", self.lower)
+        check_flag("within_words", self.within_words)
 
     @cached_property
     def analyzer(self) -> Analyzer:
         """Letters, inside words or across them."""
-        return Analyzer.letters(self.shortest, self.longest, lower=self.lower, within_words=self.within_words)
+        return Analyzer.letters(
+            self.shortest,
+            self.longest,
+            lower=self.lower,
+            within_words=self.within_words,
+            buckets=self.buckets,
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -252,7 +265,7 @@ class Bytes(TextView):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_range("bytes_", self.shortest, self.longest, 1 << 16)
+        check_range("bytes_", self.shortest, self.longest, 1 << 16)
         if self.alphabet is not None:
             check_choice("alphabet", self.alphabet, ["dna"])
 
@@ -263,11 +276,12 @@ class Bytes(TextView):
     @cached_property
     def analyzer(self) -> Analyzer:
         """Bytes, as they are or as bases."""
-        return Analyzer.bytes(self.shortest, self.longest, bases=self.alphabet == "dna")
+        bases = self.alphabet == "dna"
+        return Analyzer.bytes(self.shortest, self.longest, bases=bases, buckets=self.buckets)
 
 
 class Judgments(TypedDict, total=False):
-    """The settings of every view of text that only decide what is made of the counts."""
+    """The settings of every view of text: `buckets`, and what only decides what is made of the counts."""
 
     event: Event
     tf: TermFrequency
@@ -275,6 +289,7 @@ class Judgments(TypedDict, total=False):
     min_df: int | float | None
     max_df: int | float | None
     max_terms: int | None
+    buckets: int | None
 
 
 class LetterJudgments(Judgments, total=False):
@@ -318,6 +333,7 @@ def words(
     | `stop_words` | language, words, `top(n)` | words that are not counted, or the n most frequent, not used |
     | `stemmer`, `lemmatizer`, `strip_accents`, `digits` | as in `Normalization` | what happens to a word |
     | `normalizer` | function | your own last step: a word in; a word, or None to drop it, out |
+    | `buckets` | number | count so many buckets, into which terms fall by their hash: a model of fixed size |
 
     What happens to a word happens once to each different one, and costs nothing after. The judgments (`event`,
     `tf`, `alpha`, `min_df`, `max_df`, `max_terms`, and `top(n)`) can be changed when all is counted.
@@ -379,19 +395,3 @@ def _range_of(ngrams: Any) -> tuple[Any, Any]:
     if isinstance(ngrams, tuple | list) and len(ngrams) == 2:
         return ngrams[0], ngrams[1]
     return 1, ngrams
-
-
-def _check_range(name: str, shortest: Any, longest: Any, most: int) -> None:
-    whole = all(isinstance(end, int) and not isinstance(end, bool) for end in (shortest, longest))
-    if not whole or not 1 <= shortest <= longest <= most:
-        raise ValueError(f"`{name}` must go from 1 up to at most {most}, got {shortest!r} to {longest!r}.")
-
-
-def _check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise TypeError(f"`{name}` is True or False, got {value!r}.")
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"`{name}` must be a whole number >= {least}, got {value!r}.")
