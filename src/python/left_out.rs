@@ -1,6 +1,6 @@
 //! Scores of learned documents, each left out of the counts.
 
-use numpy::{IntoPyArray, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -10,7 +10,7 @@ use super::rows::{PyRows, fits, placed};
 use super::tally::PyTally;
 use crate::lexicon::bag::NONE;
 use crate::tune::leave_one_out::{Facts, LeaveOneOut};
-use crate::tune::shared::{self, Cells, Kinds, Learned};
+use crate::tune::shared::{self, ByTerm, Cells, Kinds, Learned};
 
 /// One view: rows, places, ends, classes and documents of the cells of each term, its steps, and the smoothing.
 type KindArrays<'py> = (
@@ -23,6 +23,8 @@ type KindArrays<'py> = (
     f64,
 );
 
+type CellArrays<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
+
 /// Documents x steps x classes: what the terms of each step say of documents left out of the counts.
 #[pyfunction]
 #[pyo3(signature = (views, documents, labels, groups, shape, threads))]
@@ -34,7 +36,7 @@ pub fn shared_scores<'py>(
     groups: PyReadonlyArray1<'py, u32>,
     shape: (usize, usize),
     threads: usize,
-) -> PyResult<Bound<'py, PyArray3<f64>>> {
+) -> PyResult<Bound<'py, PyArray3<f32>>> {
     let (documents, labels, groups) = (documents.as_slice()?, labels.as_slice()?, groups.as_slice()?);
     let (steps, classes) = shape;
     fits(documents.len() == labels.len() && (groups.is_empty() || groups.len() == documents.len()))?;
@@ -56,6 +58,28 @@ pub fn shared_scores<'py>(
     let learned = Learned { documents, labels, groups };
     let scores = py.detach(|| shared::shared_scores(&kinds, learned, steps, classes, threads))?;
     scores.into_pyarray(py).reshape([documents.len(), steps, classes])
+}
+
+/// The cells of some terms, term by term: where those of each end, their classes, their documents.
+#[pyfunction]
+#[pyo3(signature = (term, class_ends, documents, place, terms))]
+pub fn cells_by_term<'py>(
+    py: Python<'py>,
+    term: PyReadonlyArray1<'py, u32>,
+    class_ends: PyReadonlyArray1<'py, u64>,
+    documents: PyReadonlyArray1<'py, u32>,
+    place: PyReadonlyArray1<'py, u32>,
+    terms: usize,
+) -> PyResult<CellArrays<'py>> {
+    let (term, ends) = (term.as_slice()?, class_ends.as_slice()?);
+    let (documents, place) = (documents.as_slice()?, place.as_slice()?);
+    fits(term.len() == documents.len() && ends.is_sorted())?;
+    fits(ends.last().copied().unwrap_or(0) as usize == term.len())?;
+    fits(term.iter().all(|&term| (term as usize) < place.len()))?;
+    fits(place.iter().all(|&place| place == NONE || (place as usize) < terms))?;
+    let found = py.detach(|| ByTerm::new(term, ends, documents, place, terms));
+    let ByTerm { ends, class, documents } = found;
+    Ok((ends.into_pyarray(py), class.into_pyarray(py), documents.into_pyarray(py)))
 }
 
 /// The scores of learned documents, each left out of the counts.

@@ -1,7 +1,7 @@
 //! Features and earned weights, as Python sees them.
 
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyReadonlyArray3,
 };
 use pyo3::exceptions::PyValueError;
@@ -13,6 +13,7 @@ use crate::lexicon::bag::NONE;
 use crate::memory::check_room;
 use crate::tune::by_class::ByClass;
 use crate::tune::features::{Beside, Features, TuneError};
+use crate::tune::steps::Steps;
 use crate::tune::together::Counted;
 
 impl From<TuneError> for PyErr {
@@ -203,4 +204,74 @@ impl PyByClass {
         fits(weights.len() == self.terms * self.documents.classes)?;
         Ok(py.detach(|| self.documents.loss(weights)))
     }
+}
+
+/// Documents x steps x classes, long or short; the classes of the documents, and how much each counts.
+type Left<'py> = (StepScores<'py>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
+/// Weights of steps, and biases of classes.
+type Place<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+type Curvature<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[derive(FromPyObject)]
+pub enum StepScores<'py> {
+    Short(PyReadonlyArray3<'py, f32>),
+    Long(PyReadonlyArray3<'py, f64>),
+}
+
+/// The summed log loss of weights of steps and biases of classes, and its gradient.
+#[pyfunction]
+pub fn step_slope<'py>(
+    py: Python<'py>,
+    left: Left<'py>,
+    place: Place<'py>,
+    threads: usize,
+) -> PyResult<Slope<'py>> {
+    py.check_signals()?;
+    let (at, bias) = (place.0.as_slice()?, place.1.as_slice()?);
+    let steps = AnySteps::of(&left, at, bias)?;
+    let sums = py.detach(|| match &steps {
+        AnySteps::Short(steps) => steps.slope(at, bias, threads),
+        AnySteps::Long(steps) => steps.slope(at, bias, threads),
+    });
+    Ok((sums.loss, sums.steps.into_pyarray(py), sums.bias.into_pyarray(py)))
+}
+
+/// The Hessian of that loss in the weights of steps, and its diagonal in the biases.
+#[pyfunction]
+pub fn step_curvature<'py>(py: Python<'py>, left: Left<'py>, place: Place<'py>) -> PyResult<Curvature<'py>> {
+    let (at, bias) = (place.0.as_slice()?, place.1.as_slice()?);
+    let steps = AnySteps::of(&left, at, bias)?;
+    let (bends, of_bias) = py.detach(|| match &steps {
+        AnySteps::Short(steps) => steps.curvature(at, bias),
+        AnySteps::Long(steps) => steps.curvature(at, bias),
+    });
+    Ok((bends.into_pyarray(py).reshape([at.len(), at.len()])?, of_bias.into_pyarray(py)))
+}
+
+enum AnySteps<'a> {
+    Short(Steps<'a, f32>),
+    Long(Steps<'a, f64>),
+}
+
+impl<'a> AnySteps<'a> {
+    fn of((scores, labels, weights): &'a Left<'_>, at: &[f64], bias: &[f64]) -> PyResult<Self> {
+        let documents = (labels.as_slice()?, weights.as_slice()?);
+        Ok(match scores {
+            StepScores::Short(scores) => Self::Short(steps_of(scores, documents, at, bias)?),
+            StepScores::Long(scores) => Self::Long(steps_of(scores, documents, at, bias)?),
+        })
+    }
+}
+
+fn steps_of<'a, T: Element>(
+    scores: &'a PyReadonlyArray3<'_, T>,
+    (labels, weights): (&'a [u32], &'a [f64]),
+    at: &[f64],
+    bias: &[f64],
+) -> PyResult<Steps<'a, T>> {
+    let (documents, steps, classes) = scores.as_array().dim();
+    fits(labels.len() == documents && weights.len() == documents)?;
+    fits(at.len() == steps && bias.len() == classes && classes > 0)?;
+    fits(labels.iter().all(|&label| (label as usize) < classes))?;
+    Ok(Steps { scores: scores.as_slice()?, labels, weights, steps, classes })
 }

@@ -8,4 +8,5 @@ pub mod leave_one_out_events;
 pub mod loss;
 pub mod product;
 pub mod shared;
+pub mod steps;
 pub mod together;

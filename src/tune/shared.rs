@@ -1,5 +1,6 @@
 //! What the terms of each kind say together of documents that are left out of the counts. Made from the cells that
-//! there are: thousands of classes need no table of terms and classes.
+//! there are: thousands of classes need no table of terms and classes. Scores have seven digits, which is enough to weigh
+//! them by and half of the memory.
 
 use std::collections::HashMap;
 
@@ -27,6 +28,38 @@ impl<'a> Cells<'a> {
 
     fn count(&self, term: u32, class: u32) -> u32 {
         self.of(term).find(|(known, _)| *known == class).map_or(0, |(_, count)| count)
+    }
+}
+
+/// The cells of some terms, in one run a term, from cells in one run a class; `place` is each term's number among them.
+pub struct ByTerm {
+    pub ends: Vec<u64>,
+    pub class: Vec<u32>,
+    pub documents: Vec<u32>,
+}
+
+impl ByTerm {
+    /// The term of each cell, the end of the cells of each class, and the documents of each cell.
+    pub fn new(term: &[u32], class_ends: &[u64], documents: &[u32], place: &[u32], terms: usize) -> Self {
+        let mut ends = vec![0u64; terms];
+        let places = || term.iter().map(|&term| place[term as usize]);
+        places().filter(|&place| place != NONE).for_each(|place| ends[place as usize] += 1);
+        let mut cells = 0;
+        ends.iter_mut().for_each(|end| cells += std::mem::replace(end, cells));
+        let (mut class, mut held) = (vec![0; cells as usize], vec![0; cells as usize]);
+        let mut places = places().zip(documents);
+        let mut start = 0;
+        for (own, &end) in (0..).zip(class_ends) {
+            for (place, &documents) in places.by_ref().take((end - start) as usize) {
+                if place != NONE {
+                    let at = ends[place as usize] as usize;
+                    (class[at], held[at]) = (own, documents);
+                    ends[place as usize] += 1;
+                }
+            }
+            start = end;
+        }
+        Self { ends, class, documents: held }
     }
 }
 
@@ -75,7 +108,7 @@ impl<'a> Logs<'a> {
     }
 
     /// Write what the terms of a document say, `classes` numbers for each step.
-    fn write(&self, scores: &mut [f64], document: usize, label: u32, group: Option<&Group>) -> bool {
+    fn write(&self, scores: &mut [f32], document: usize, label: u32, group: Option<&Group>) -> bool {
         let Kinds { rows, place, cells, steps, .. } = self.view;
         let classes = self.totals.len();
         let leaving = |term: u32| match group {
@@ -109,18 +142,18 @@ impl<'a> Logs<'a> {
                 if left > count {
                     return false;
                 }
-                row[class as usize] += x * self.log(count - left);
+                row[class as usize] += (x * self.log(count - left)) as f32;
             }
             if cells.count(term, label) == 0 {
                 return false;
             }
         }
         for (row, weight) in scores.chunks_exact_mut(classes).zip(weight) {
-            row.iter_mut().zip(&self.log_totals).for_each(|(score, log)| *score -= weight * log);
+            row.iter_mut().zip(&self.log_totals).for_each(|(score, log)| *score -= (weight * log) as f32);
             for &(class, length) in lengths {
                 let class = class as usize;
                 let left = (self.totals[class] - length as f64).max(1e-300).ln();
-                row[class] += weight * (self.log_totals[class] - left);
+                row[class] += (weight * (self.log_totals[class] - left)) as f32;
             }
         }
         true
@@ -138,7 +171,7 @@ pub fn shared_scores(
     steps: usize,
     classes: usize,
     threads: usize,
-) -> Result<Vec<f64>, TuneError> {
+) -> Result<Vec<f32>, TuneError> {
     let logs: Vec<Logs> = views.iter().map(|view| Logs::new(view, learned, classes)).collect();
     let size = steps * classes;
     let mut scores = vec![0.0; learned.documents.len() * size];
@@ -199,11 +232,23 @@ mod tests {
                     .unwrap_or_else(|_| unreachable!());
                 for (ours, theirs) in found.chunks_exact(5).zip(expected.chunks_exact(5)) {
                     for (one, other) in ours.iter().zip(theirs) {
-                        assert!(((one - ours[0]) - (other - theirs[0])).abs() < 1e-5, "{ours:?} {theirs:?}");
+                        assert!(
+                            (f64::from(one - ours[0]) - (other - theirs[0])).abs() < 1e-5,
+                            "{ours:?} {theirs:?}"
+                        );
                     }
                 }
             }
         }
+    }
+
+    #[test]
+    fn cells_by_class_become_cells_by_term() {
+        let place = [1, NONE, 0, 2];
+        let found = ByTerm::new(&[0, 1, 3, 0, 2, 3], &[3, 3, 5, 6], &[1, 2, 3, 4, 5, 6], &place, 3);
+        assert_eq!(found.ends, [1, 3, 5]);
+        assert_eq!(found.class, [2, 0, 2, 0, 3]);
+        assert_eq!(found.documents, [5, 1, 4, 3, 6]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayleaf.columns import Coded
 from bayleaf.turns import finish
 from bayleaf.types import Arrays, Classes, Floats
-from bayleaf.view import as_floats
+from bayleaf.view import NotCounted, as_floats
 
 T = TypeVar("T")
 
@@ -30,10 +30,6 @@ MOST_ROWS = 2**62
 def size_of(classes: Classes) -> int:
     """One more than the highest class number."""
     return int(classes.max()) + 1 if len(classes) else 0
-
-
-class NotCounted(ValueError):  # noqa: N818 # the sibling of the core's NotLearned
-    """These rows were not counted: (what is too much, class number)."""
 
 
 class PerClass(Generic[T]):

@@ -21,7 +21,7 @@ from bayleaf.table.moments import SCALE, Moments, MomentTally
 from bayleaf.table.pairs import Pairs
 from bayleaf.table.views import Bins, CountsView, Kernel, Named, Normal, knots
 from bayleaf.types import Classes, Floats, Unseen
-from bayleaf.view import View
+from bayleaf.view import View, taken
 
 NumberPairs = tuple[Floats, NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]
 
@@ -286,14 +286,3 @@ def in_turn(
             finally:
                 tally.add(some, classes, 1)
     return scores
-
-
-def taken(column: Any, rows: NDArray[Any]) -> Any:
-    """Some rows of what a view has read."""
-    if isinstance(column, Coded):
-        return Coded(column.values, column.codes[rows])
-    if isinstance(column, np.ndarray):
-        return column[rows]
-    if isinstance(column, list):
-        return [column[row] for row in rows.tolist()]
-    return column.take(rows) if hasattr(column, "take") else [column[row] for row in rows.tolist()]

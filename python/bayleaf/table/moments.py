@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.columns import LARGEST
-from bayleaf.table.counts import NotCounted, PerClass, size_of
+from bayleaf.table.counts import PerClass, size_of
 from bayleaf.types import Arrays, Classes, Floats
+from bayleaf.view import NotCounted
 
 SCALE = 1126
 """Every float is a whole number of 2**-SCALE: the smallest has 53 bits ending at 2**-1126."""

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.columns import Coded
-from bayleaf.table.counts import CellTally, NotCounted, pack_texts, size_of, unpack_texts
+from bayleaf.table.counts import CellTally, pack_texts, size_of, unpack_texts
 from bayleaf.types import Arrays, Classes, Floats
+from bayleaf.view import NotCounted
 
 Ids = NDArray[np.int64]
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import _core
-from bayleaf.table.leave_one_out import in_turn, left_out, taken
+from bayleaf.table.leave_one_out import in_turn, left_out
 from bayleaf.text.counts import TextTally
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import MIN_DOCUMENTS
 from bayleaf.tuning.leave_one_out import log_likelihood
 from bayleaf.tuning.shared_weights import STEPS, Prior, center, step_of
 from bayleaf.types import Classes, Floats, Unseen
-from bayleaf.view import Tally, View
+from bayleaf.view import Tally, View, taken
 
 NONE = np.uint32(0xFFFFFFFF)
 OF_WHOLES = 0.5
@@ -286,7 +286,7 @@ class Evidence:
         )  # fmt: skip
         return Features(core, wholes)
 
-    def shared_scores(self, examples: Examples, threads: int) -> Floats:
+    def shared_scores(self, examples: Examples, threads: int) -> NDArray[np.float32]:
         """As `step_scores` of documents left out, up to a number for all classes, but without a table."""
         starts = np.cumsum([0, *(STEPS * view.groups for view in self.texts)])
         parts = [

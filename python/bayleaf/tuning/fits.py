@@ -89,7 +89,7 @@ def _sample(evidence: Evidence, examples: Examples) -> Examples:
     return examples.some(np.arange(0, len(examples), every)) if every > 1 else examples
 
 
-def _left_out(evidence: Evidence, examples: Examples, threads: int) -> Floats:
+def _left_out(evidence: Evidence, examples: Examples, threads: int) -> NDArray[np.float32] | Floats:
     """What the terms of each step say of documents, each left out of the counts."""
     if examples.classes > MANY_CLASSES:
         return evidence.shared_scores(examples, threads)
@@ -110,7 +110,7 @@ def _fit_shared(
     else:
         scores = evidence.step_scores(features)
     left = LeftOut(scores, some.y, *counts, some.weights)
-    return fit_shared(left, *evidence.priors(counts[0]), prior=evidence.prior)
+    return fit_shared(left, *evidence.priors(counts[0]), prior=evidence.prior, threads=threads)
 
 
 def left_out_scores(evidence: Evidence, examples: Examples, threads: int) -> Floats:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf import _core
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.scorers import Asked, LivingScorer, best_rows
 from bayleaf.text.views import TextView, Words
-from bayleaf.tuning.examples import Cells, Looked
 from bayleaf.tuning.judgment import DROPPED, ViewJudgment
 from bayleaf.types import Classes, Floats
 from bayleaf.view import Piece
+
+if TYPE_CHECKING:
+    from bayleaf.tuning.examples import Cells, Looked
 
 
 def lengths_of(counts: ClassCounts) -> NDArray[np.uint8]:
@@ -43,6 +46,8 @@ def look(
     tally: TextTally, counts: ClassCounts, column: Any, alpha: float, least: int, scale: float, threads: int
 ) -> Looked:
     """Read documents once, as rows of the terms that can have a weight."""
+    from bayleaf.tuning.examples import Looked  # not needed to answer
+
     kept = kept_terms(counts, least)
     lengths = lengths_of(counts)
     groups = int(lengths.max(initial=0)) + 1
@@ -64,20 +69,19 @@ def asked_of(view: TextView, judgment: ViewJudgment) -> tuple[Asked, dict[str, A
     return Asked("earned", "count", judgment.alpha, "ignore", view.selection), {
         "least": max(judgment.least, view.selection.bounds[0]),
         "groups": list(judgment.groups),
-        "shortest": view.shortest if isinstance(view, Words) else 1,
+        "shortest": view.shortest if isinstance(view, Words) and view.buckets is None else 1,
     }
 
 
 def _cells(counts: ClassCounts, kept: NDArray[np.intp]) -> Cells:
     """The cells of some terms, term by term and class by class."""
-    place = np.full(counts.n_terms, -1, np.int32)
+    from bayleaf.tuning.examples import NONE, Cells  # not needed to answer
+
+    place = np.full(counts.n_terms, NONE)
     place[kept] = np.arange(len(kept))
-    term = place[counts.term]
-    found = np.flatnonzero(term >= 0)
-    found = found[np.argsort(term[found], kind="stable")]
-    ends = np.cumsum(np.bincount(term[found], minlength=len(kept))).astype(np.uint64)
-    documents = counts.documents[found].astype(np.uint32)
-    return Cells(ends, counts.class_[found].astype(np.uint32), documents, counts.n_classes)
+    documents = counts.arrays["documents"].astype(np.uint32)
+    term, class_ends = counts.term.astype(np.uint32), counts.arrays["class_ends"].astype(np.uint64)
+    return Cells(*_core.cells_by_term(term, class_ends, documents, place, len(kept)), counts.n_classes)
 
 
 class TunedScorer(LivingScorer):
@@ -107,7 +111,7 @@ class TunedScorer(LivingScorer):
 
     def parts(self, column: Any, name: str) -> list[Piece]:  # noqa: ARG002
         """Each occurrence of a term with its part of the term's score."""
-        found, rows = self._asking.explain(column[0])
+        found, rows = self.asking.explain(column[0])
         places = np.array([place for _, place, _, _ in found], np.intp)
         known, place, times = np.unique(places[places >= 0], return_inverse=True, return_counts=True)
         values = 1 + np.log(times)

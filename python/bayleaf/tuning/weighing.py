@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.columns import Coded, as_list, length_of
+from bayleaf.model_views import is_plain
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView, Words
 from bayleaf.tuning import fits, term_weights
@@ -32,11 +33,6 @@ EARNED_ALPHA = 0.5
 
 FEW = 2000
 """In so many documents, terms that only one of them holds count as well: they are most of the terms."""
-
-
-def is_plain(view: Any) -> bool:
-    """Whether a view is of text, with the event model whose terms can have weights."""
-    return isinstance(view, TextView) and view.event == "multinomial" and view.tf == "count"
 
 
 class Weighing:
