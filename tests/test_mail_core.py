@@ -163,6 +163,13 @@ def test_the_core_reads_what_the_standard_library_reads(mail: bytes, windows: bo
         assert _columns(raw) == by_the_library(raw)
 
 
+@given(MAILS, st.integers(0, 2_000))
+def test_mail_that_was_cut_is_read_alike(mail: bytes, length: int) -> None:
+    raw = mail[:length] + b"\n"  # without a line end it would be a mail in one line
+    if read_mail(raw) is not None:
+        assert _columns(raw) == by_the_library(raw)
+
+
 @given(MARKED, st.booleans())
 def test_visible_text_and_links_are_those_of_the_standard_library(body: bytes, is_html: bool) -> None:
     raw = b"Subject: x\nContent-Type: text/html; charset=utf-8\n\n" * is_html + body
@@ -187,6 +194,7 @@ def test_any_bytes_within_a_mail_are_read_alike_or_left_alone(noise: bytes, mail
         b"Content-Transfer-Encoding: base64\nContent-Type: text/plain; charset=utf-8\n\nR3LDvMOfZQ==\n",
         b'Content-Type: multipart/mixed; boundary="b"\n\n--b\n\na\n--b\nContent-Disposition: attachment; '
         b'filename="a.pdf"\nContent-Transfer-Encoding: base64\n\nAAAA\n--b--\n',
+        b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\na\n--b\n\nwas cut he",
     ],
 )
 def test_mail_as_most_of_it_is_needs_no_other_reader(mail: bytes) -> None:

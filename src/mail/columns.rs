@@ -12,7 +12,7 @@ pub struct Headed {
 }
 
 /// The columns of headers without encoded words.
-pub fn headed(headers: &[(&'static str, String)], html_only: bool) -> Headed {
+pub fn headed(headers: &[(&'static str, String)], of_parts: &[&'static str]) -> Headed {
     let get = |name: &str| headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str());
     let value = |name: &str| get(name).unwrap_or_default();
     let (sender, subject) = (value("from"), value("subject"));
@@ -45,9 +45,7 @@ pub fn headed(headers: &[(&'static str, String)], html_only: bool) -> Headed {
     {
         flags.push("capitals");
     }
-    if html_only {
-        flags.push("html-only");
-    }
+    flags.extend(of_parts);
     Headed {
         subject: subject.to_owned(),
         from_name: shown_name(sender).to_owned(),

@@ -42,8 +42,8 @@ pub struct Mail {
     pub received: String,
     /// Content type, charset, encoding and file name of every part.
     pub types: String,
-    /// Whether all of the mail is one HTML part.
-    pub html_only: bool,
+    /// What is telling about its parts: that all of it is one of HTML, that it was cut.
+    pub flags: Vec<&'static str>,
     /// The domains that links point to.
     pub links: String,
     /// What a reader sees of the texts: of alternatives the last, of attachments none.
@@ -61,17 +61,19 @@ pub fn read(raw: &[u8]) -> Option<Mail> {
     let texts = reading.part(&head, body, 0)?;
     let headers: Vec<_> = NAMED.iter().filter_map(|name| Some((*name, head.shown(name)?))).collect();
     let html_only = head.content_type()? == "text/html";
+    let flags = [("html-only", html_only), ("broken", reading.is_cut)];
+    let flags: Vec<_> = flags.into_iter().filter_map(|(flag, is)| is.then_some(flag)).collect();
     let encoded = headers.iter().any(|(_, value)| value.contains("=?"));
     let mut links = Vec::new();
     for text in &texts {
         html::link_domains(text, &mut links)?;
     }
     Some(Mail {
-        headed: (!encoded).then(|| columns::headed(&headers, html_only)),
+        headed: (!encoded).then(|| columns::headed(&headers, &flags)),
         headers: if encoded { headers } else { Vec::new() },
         received: received::hosts(&head),
         types: reading.types.join(" "),
-        html_only,
+        flags,
         links: links.join(" "),
         texts: texts.iter().map(|text| html::seen(text)).collect::<Option<_>>()?,
     })
@@ -98,6 +100,7 @@ fn line_end(bytes: &[u8], start: usize) -> usize {
 struct Reading {
     types: Vec<String>,
     parts: usize,
+    is_cut: bool,
 }
 
 impl Reading {
@@ -146,7 +149,9 @@ impl Reading {
             return None;
         }
         let mut filled: Vec<Vec<String>> = Vec::new();
-        for part in parts(body, &head.boundary()?)? {
+        let (parts, is_cut) = parts(body, &head.boundary()?)?;
+        self.is_cut |= is_cut;
+        for part in parts {
             let (head, body) = head::split(part)?;
             let texts = self.part(&head, body, depth + 1)?;
             if texts.iter().any(|text| !text.chars().all(is_space)) {
@@ -163,8 +168,8 @@ fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\x1c'..='\x1f').contains(&character)
 }
 
-/// The parts between the boundaries, which must be there from the first to the last.
-fn parts<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<&'a [u8]>> {
+/// The parts between the boundaries, and whether the last of these is missing: the mail was cut.
+fn parts<'a>(body: &'a [u8], boundary: &str) -> Option<(Vec<&'a [u8]>, bool)> {
     let mut found = Vec::new();
     let mut begun: Option<usize> = None;
     let mut at = 0;
@@ -180,13 +185,15 @@ fn parts<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<&'a [u8]>> {
                 return None;
             }
             if last {
-                return Some(found);
+                return Some((found, false));
             }
             begun = Some(end);
         }
         at = end;
     }
-    None
+    let rest = &body[begun?..];
+    found.push((!rest.is_empty()).then_some(rest)?);
+    Some((found, true))
 }
 
 /// Whether a line is a boundary, and if so, whether it is the last.
@@ -227,11 +234,15 @@ mod tests {
             b"no header at all\n\nbody".as_slice(),
             b"Subject: caf\xe9\n\nbody",
             b"Subject: a\rb\n\nbody",
-            b"Content-Type: multipart/mixed; boundary=x\n\n--x\n\nnot closed",
             b"Content-Transfer-Encoding: base64\n\nnot base64!",
             b"Content-Type: message/rfc822\n\nSubject: a\n\nb",
         ] {
             assert_eq!(read(raw), None, "{}", String::from_utf8_lossy(raw));
         }
+    }
+
+    #[test]
+    fn mail_that_was_cut_is_read() {
+        assert!(read(b"Content-Type: multipart/mixed; boundary=x\n\n--x\n\nnot closed").is_some());
     }
 }

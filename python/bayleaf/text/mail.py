@@ -51,10 +51,10 @@ def _columns(message: str | bytes) -> dict[str, str]:
         from bayleaf.text import other_mail
 
         return _row(*other_mail.read(raw))
-    headed, headers, received, types, html_only, links, texts = found
+    headed, headers, received, types, of_parts, links, texts = found
     if headed is None:
         plain = {name: value if "=?" not in value else _decoded(value) for name, value in headers}
-        headed = _headed(plain, ["html-only"] * html_only)
+        headed = _headed(plain, of_parts)
     read = (_one_spaced(unescaped(text)) if references else text for text, references in texts)
     subject, name, domain, flags = headed
     return {
