@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.columns import length_of
-from bayleaf.explanation import Explanation, Part
 from bayleaf.labels import as_array
-from bayleaf.model_views import NamedViews, has_no_prior
-from bayleaf.posterior import log_posterior, log_prior, probabilities
+from bayleaf.model_views import NamedViews, has_no_prior, is_plain
+from bayleaf.posterior import joint_of_one, log_posterior, log_prior, posterior_of_one, probabilities
 from bayleaf.text.counts import TextTally
 from bayleaf.text.scorers import LivingScorer
 from bayleaf.text.views import TextView
-from bayleaf.tuning.judgment import Judgment
-from bayleaf.tuning.scorer import TunedScorer
-from bayleaf.tuning.unlabeled import Beside
-from bayleaf.tuning.weighed import WeighedScorer
-from bayleaf.tuning.weighing import is_plain
 from bayleaf.turns import Turn
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Scorer, Tally, View
+
+if TYPE_CHECKING:
+    from bayleaf.explanation import Explanation, Part
+    from bayleaf.tuning.judgment import Judgment
+    from bayleaf.tuning.unlabeled import Beside
 
 T = TypeVar("T")
 TRIES = 3
@@ -90,12 +89,17 @@ class Compiled:
         unlabeled = None if judged is None else judged.unlabeled
         self.beside: tuple[int, Beside] | None = None
         if unlabeled is not None and unlabeled.helps:
+            from bayleaf.tuning.unlabeled import Beside
+
             self.beside = unlabeled.view, Beside(unlabeled, self.classes)
         self._log_prior: Floats | None = self.temperature * log_prior_of(views, settings, order)
         self._documents = settings.documents
         self._prior_moves = _prior_moves(views, settings)
         self._lives = all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
+        living = [scorer.asking for scorer in self.scorers if isinstance(scorer, LivingScorer)]
+        in_core = len(living) == len(self.scorers) and self.beside is None and not self.may_rule_out
+        self._together = living if in_core else None
 
     def after(self, settings: Settings) -> Compiled | None:
         """The same after a change of the counts that left the classes as they were, if all scorers follow."""
@@ -158,20 +162,38 @@ class Compiled:
 
     def answers(self, columns: list[Any], threads: int) -> NDArray[Any]:
         """The label of the most probable class of each document."""
+        if length_of(columns[0]) == 1:
+            at = self._place_of_one(columns, threads)
+            return self.labels[at : at + 1].copy()
         answers: NDArray[Any] = self.labels[self.best(columns, threads)]
         return answers
 
+    def _place_of_one(self, columns: list[Any], threads: int) -> int:
+        """The most probable class of the only document, by its place."""
+        if self._together is None or (len(self.scorers) == 1 and self.temperature == 1):
+            return int(self.best(columns, threads).item())
+        row = joint_of_one(self._together, columns, self.temperature, self.log_prior)
+        return row.index(max(row))
+
     def posterior_of_one(self, columns: list[Any], threads: int) -> dict[Label, float]:
         """The posterior of each class for the only document."""
-        posterior = probabilities(self.log_posterior(columns, threads))
-        return dict(zip(self.classes, posterior[0].tolist(), strict=True))
+        if self._together is None:
+            return dict(zip(self.classes, self._posterior_row(columns, threads), strict=True))
+        row = posterior_of_one(self._together, columns, self.temperature, self.log_prior)
+        return dict(zip(self.classes, row, strict=True))
+
+    def _posterior_row(self, columns: list[Any], threads: int) -> list[float]:
+        row: list[float] = probabilities(self.log_posterior(columns, threads))[0].tolist()
+        return row
 
     def best_of_one(self, columns: list[Any], threads: int) -> Label:
         """The most probable class of the only document."""
-        return self.classes[int(self.best(columns, threads)[0])]
+        return self.classes[self._place_of_one(columns, threads)]
 
     def explain(self, columns: list[Any], label: Label | None, threads: int) -> Explanation:
         """Take the score of the only document apart."""
+        from bayleaf.explanation import Explanation  # not needed to answer
+
         classes = self.classes
         if label is not None and label not in classes:
             raise ValueError(f"There is no class {label!r}. The classes are {classes!r}.")
@@ -197,10 +219,14 @@ class Compiled:
         """The terms of a view that speak most for a class."""
         if label not in self.classes:
             raise ValueError(f"There is no class {label!r}. The classes are {self.classes!r}.")
+        if view not in range(len(self.scorers)):
+            raise ValueError(f"There is no view {view!r}. The views are {dict(enumerate(self.kinds))}.")
         return self.scorers[view].top(self.classes.index(label), n)
 
     def parts(self, columns: list[Any]) -> tuple[str, list[Part]]:
         """The only document as text, and the parts of its score with their places in it."""
+        from bayleaf.explanation import Part  # not needed to answer
+
         texts: dict[str, str] = {}
         for name, scorer, column in zip(self.names, self.scorers, columns, strict=True):
             texts.setdefault(name, scorer.shown(column, name))
@@ -285,6 +311,9 @@ def _scorer(
         return old.ordered(order)
     if own is None:
         return view.compile(tally, order, settings.alpha, settings.unseen)
+    from bayleaf.tuning.scorer import TunedScorer  # not needed by the textbook
+    from bayleaf.tuning.weighed import WeighedScorer
+
     if isinstance(view, TextView) and isinstance(tally, TextTally) and is_plain(view):
         return TunedScorer(tally, order, view, own, numbers)
     inner = old.scorer if isinstance(old, WeighedScorer) else None

@@ -165,3 +165,18 @@ def log_posterior(joint: Floats, prior: Floats) -> Floats:
         )
         joint = np.where(impossible[:, None], prior, joint)
     return log_softmax(joint)
+
+
+def posterior_of_one(
+    askings: Sequence[_core.Asking], columns: Sequence[Any], temperature: float, prior: Floats
+) -> list[float]:
+    """The posterior of one document that several views look at, bit for bit that of a batch."""
+    joint = joint_of_one(askings, columns, temperature, prior)
+    return _core.powers(_core.log_posterior_of_one(joint))
+
+
+def joint_of_one(
+    askings: Sequence[_core.Asking], columns: Sequence[Any], temperature: float, prior: Floats
+) -> list[float]:
+    """The log joint of one document that several views look at, in one call of the core."""
+    return _core.joint_of_one(askings, columns, temperature, prior)

@@ -11,6 +11,9 @@ pub struct Bag {
     /// Where in `terms` a term stands; an entry counts only if its stamp is the current one.
     table: Vec<(u32, u32)>,
     stamp: u32,
+    /// Which part of the table is used, and how many terms there are.
+    mask: usize,
+    kept: usize,
     seed: Seed,
     pub terms: Vec<u32>,
     pub times: Vec<u32>,
@@ -18,7 +21,15 @@ pub struct Bag {
 
 impl Default for Bag {
     fn default() -> Self {
-        Self { table: Vec::new(), stamp: 0, seed: Seed::get(), terms: Vec::new(), times: Vec::new() }
+        Self {
+            table: Vec::new(),
+            stamp: 0,
+            mask: 0,
+            kept: 0,
+            seed: Seed::get(),
+            terms: Vec::new(),
+            times: Vec::new(),
+        }
     }
 }
 
@@ -32,12 +43,14 @@ impl Bag {
                 self.count(term);
             }
         }
+        self.finish();
     }
 
     /// The distinct terms of the next document.
     pub fn distinct(&mut self, terms: &[u32]) -> &[u32] {
         self.start(terms.len());
         terms.iter().for_each(|&term| self.count(term));
+        self.finish();
         &self.terms
     }
 
@@ -46,7 +59,8 @@ impl Bag {
         self.terms.iter().copied().zip(self.times.iter().copied())
     }
 
-    /// Make room for a document of so many terms.
+    /// Make room for a document of so many terms. One that is short uses a short part of the table, whatever was
+    /// there before: that part is in the cache.
     fn start(&mut self, most: usize) {
         let size = (most * 2 + 1).next_power_of_two();
         if self.table.len() < size || self.stamp == u32::MAX {
@@ -54,34 +68,41 @@ impl Bag {
             self.stamp = 0;
         }
         self.stamp += 1;
-        self.terms.clear();
-        self.times.clear();
+        self.mask = size - 1;
+        self.kept = 0;
+        self.terms.resize(most, 0);
+        self.times.resize(most, 0);
+    }
+
+    fn finish(&mut self) {
+        self.terms.truncate(self.kept);
+        self.times.truncate(self.kept);
     }
 
     #[inline(always)]
     fn slot(&self, term: u32) -> usize {
         // One product leaves steps between terms steps between slots: of one process in sixty, few slots were used.
         let once = fold(u64::from(term) ^ self.seed.0, self.seed.1);
-        fold(once ^ self.seed.1, self.seed.0 | 1) as usize & (self.table.len() - 1)
+        fold(once ^ self.seed.1, self.seed.0 | 1) as usize & self.mask
     }
 
+    /// Count a term. Whether it is new in its document cannot be predicted, so nothing branches on it.
     #[inline(always)]
     fn count(&mut self, term: u32) {
-        let mask = self.table.len() - 1;
         let mut at = self.slot(term);
         loop {
             let (stamp, position) = self.table[at];
-            if stamp != self.stamp {
-                self.table[at] = (self.stamp, self.terms.len() as u32);
-                self.terms.push(term);
-                self.times.push(1);
-                return;
+            let new = stamp != self.stamp;
+            let position = if new { self.kept } else { position as usize };
+            if !new & (self.terms[position] != term) {
+                at = (at + 1) & self.mask;
+                continue;
             }
-            if self.terms[position as usize] == term {
-                self.times[position as usize] += 1;
-                return;
-            }
-            at = (at + 1) & mask;
+            self.table[at] = (self.stamp, position as u32);
+            self.terms[position] = term;
+            self.times[position] = if new { 1 } else { self.times[position] + 1 };
+            self.kept += usize::from(new);
+            return;
         }
     }
 }
@@ -95,7 +116,7 @@ mod tests {
     fn terms_that_were_chosen_to_collide_do_not() {
         let mut bag = Bag::default();
         bag.start(1000);
-        let unseeded = |term: &u32| (term.wrapping_mul(0x9E37_79B1) >> 7) as usize % bag.table.len() < 8;
+        let unseeded = |term: &u32| (term.wrapping_mul(0x9E37_79B1) >> 7) as usize % (bag.mask + 1) < 8;
         let even_steps = (0..1000).map(|i| i << 20);
         let chosen: Vec<u32> = (0..10_000_000).filter(unseeded).take(1000).collect();
         for terms in [chosen, even_steps.collect()] {

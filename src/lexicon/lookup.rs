@@ -1,12 +1,9 @@
 //! Stretches of text to numbers, in batches: all keys of a batch are made and fetched from memory before the first is
 //! needed, and what is not known yet is left for a second, slower look.
 
-use crate::lexicon::WAITING;
 use crate::lexicon::form_table::{FormTable, Key, Role, Seed};
 use crate::lexicon::numbering::Numbering;
-
-/// So many keys are looked up at a time.
-pub const BATCH: usize = 64;
+use crate::lexicon::{BATCH, WAITING};
 
 /// Where the stretches are: the i-th begins and ends at `span(i)`.
 pub struct Stretches<'a, F> {

@@ -14,6 +14,8 @@ use crate::memory::prefetch;
 pub const DROPPED: u32 = u32::MAX;
 /// Terms are numbered below this; the bit marks forms that wait for their normalizer.
 pub const WAITING: u32 = 1 << 31;
+/// So many keys are looked up at a time.
+const BATCH: usize = 64;
 
 /// All terms met so far. A term is a byte string or a pair of an n-gram and a word; both are numbered as *nodes*.
 #[derive(Clone, Default)]

@@ -1,7 +1,7 @@
 //! Where the terms of a text get their numbers, while learning and while scoring.
 
 use crate::lexicon::form_table::{FormTable, Key, Role, UNKNOWN};
-use crate::lexicon::{Forms, Lexicon};
+use crate::lexicon::{BATCH, Forms, Lexicon};
 
 /// A lexicon that grows, or a frozen one in which new terms stay unknown.
 pub trait Numbering {
@@ -10,6 +10,15 @@ pub trait Numbering {
     fn prefetch_pair(&self, left: u32, right: u32);
     fn term<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8]) -> u32;
     fn pair(&mut self, left: u32, right: u32) -> u32;
+    /// Append the numbers of pairs.
+    #[inline(always)]
+    fn pairs(&mut self, lefts: &[u32], rights: &[u32], numbers: &mut Vec<u32>) {
+        for (lefts, rights) in lefts.chunks(BATCH).zip(rights.chunks(BATCH)) {
+            let pairs = lefts.iter().zip(rights);
+            pairs.clone().for_each(|(&left, &right)| self.prefetch_pair(left, right));
+            numbers.extend(pairs.map(|(&left, &right)| self.pair(left, right)));
+        }
+    }
     /// What is known of a form, or the number `new` for one that has not been met.
     fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32;
     /// Say what has become of a form.
@@ -127,6 +136,14 @@ impl Numbering for Frozen<'_> {
             (None, Some(unknown)) => self.lexicon.nodes + unknown.pair(left, right),
             (None, None) => UNKNOWN,
         }
+    }
+    #[inline(always)]
+    fn pairs(&mut self, lefts: &[u32], rights: &[u32], numbers: &mut Vec<u32>) {
+        if self.unknown.is_none() {
+            return self.lexicon.pairs.find_all(lefts, rights, numbers);
+        }
+        let pairs = lefts.iter().zip(rights);
+        numbers.extend(pairs.map(|(&left, &right)| self.pair(left, right)));
     }
     #[inline(always)]
     fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32 {

@@ -1,6 +1,6 @@
 //! N-grams as pairs of numbers.
 
-use crate::lexicon::form_table::{Seed, fold};
+use crate::lexicon::form_table::{Seed, UNKNOWN, fold};
 use crate::memory::{filled, prefetch};
 
 #[derive(Clone, Copy)]
@@ -13,7 +13,10 @@ struct PairSlot {
 /// A table of pairs is filled in this many parts.
 const PARTS: usize = 128;
 
+/// Above `UNKNOWN`, and so above every number.
 const EMPTY: u32 = u32::MAX;
+/// How many pairs ahead their slots are fetched.
+const AHEAD: usize = 32;
 const EMPTY_PAIR: PairSlot = PairSlot { left: 0, right: 0, value: EMPTY };
 
 /// Pairs of numbers to numbers: an n-gram is the pair of its first n-1 words, as one number, and its last.
@@ -95,6 +98,34 @@ impl PairTable {
         (value != EMPTY).then_some(value)
     }
 
+    /// Append the numbers of pairs, `UNKNOWN` where there is none. While some are compared, the slots of the next are
+    /// on their way.
+    #[inline(never)]
+    pub fn find_all(&self, lefts: &[u32], rights: &[u32], numbers: &mut Vec<u32>) {
+        let pairs = lefts.iter().zip(rights);
+        let mut homes = [0; AHEAD];
+        let mut meet = |i: usize, (&left, &right): (&u32, &u32)| {
+            let home = self.home(left, right);
+            prefetch(&self.slots, home);
+            std::mem::replace(&mut homes[i % AHEAD], home)
+        };
+        pairs.clone().take(AHEAD).enumerate().for_each(|(i, pair)| _ = meet(i, pair));
+        let (slots, mask) = (&self.slots[..], self.slots.len() - 1);
+        let ahead = pairs.clone().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
+        numbers.extend(pairs.zip(ahead).enumerate().map(|(i, ((&left, &right), next))| {
+            let mut at = meet(i, next.unwrap_or((&left, &right)));
+            loop {
+                // SAFETY: positions are masked with the length, which is a power of two, less one.
+                let slot = unsafe { slots.get_unchecked(at) };
+                let found = (slot.left == left) & (slot.right == right);
+                if found | (slot.value == EMPTY) {
+                    return slot.value.min(UNKNOWN);
+                }
+                at = (at + 1) & mask;
+            }
+        }));
+    }
+
     #[inline(always)]
     pub fn find_or_insert(&mut self, left: u32, right: u32, new: impl FnOnce() -> u32) -> u32 {
         let at = self.locate(left, right);
@@ -144,6 +175,12 @@ mod tests {
                 let expected = *map.entry((left, right)).or_insert(number);
                 prop_assert_eq!(table.find_or_insert(left, right, || number), expected);
             }
+            let asked: Vec<(u32, u32)> = pairs.iter().flat_map(|&(left, right)| [(left, right), (right, left)]).collect();
+            let (lefts, rights): (Vec<u32>, Vec<u32>) = asked.iter().copied().unzip();
+            let mut numbers = Vec::new();
+            table.find_all(&lefts, &rights, &mut numbers);
+            let expected: Vec<u32> = asked.iter().map(|pair| map.get(pair).copied().unwrap_or(UNKNOWN)).collect();
+            prop_assert_eq!(numbers, expected);
         }
 
         #[test]

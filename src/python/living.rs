@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::analyzer::Characters;
+use super::analyzer::{Characters, interruptible};
 use super::arrays::{event_of, prior_of};
 use super::documents::Documents;
 use super::tally::PyTally;
@@ -130,6 +130,38 @@ impl PyAsking {
         let weights: Vec<f64> = weights.chain(explained.unseen).collect();
         Ok((located, weights.into_pyarray(py).reshape([rows, classes])?))
     }
+}
+
+/// The log joint of one document that several views look at: their scores, added up in this order, times the
+/// temperature, and the prior. One call, because eight would take longer than their answers.
+#[pyfunction]
+pub fn joint_of_one(
+    py: Python<'_>,
+    askings: Vec<PyRef<'_, PyAsking>>,
+    columns: Vec<Documents>,
+    temperature: f64,
+    prior: PyReadonlyArray1<'_, f64>,
+) -> PyResult<Vec<f64>> {
+    let askings: Vec<&PyAsking> = askings.iter().map(|asking| &**asking).collect();
+    let classes = askings.first().map_or(0, |asking| asking.order.len());
+    let prior = prior_of(&prior, classes)?;
+    let columns: Vec<_> = columns.iter().map(Documents::get).collect();
+    if askings.len() != columns.len() || columns.iter().any(|column| column.len() != 1) {
+        return Err(PyValueError::new_err("There must be one text for each view."));
+    }
+    interruptible(py, |interrupted| {
+        let mut joint: Vec<f64> = Vec::new();
+        for (asking, column) in askings.iter().zip(&columns) {
+            let context = asking.tally.get().analyzer.get().context(interrupted);
+            let scores = asking.read(|living| living.score(&context, column, 1))?;
+            match joint.is_empty() {
+                true => joint = scores,
+                false => joint.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score),
+            }
+        }
+        joint.iter_mut().zip(prior).for_each(|(sum, prior)| *sum = *sum * temperature + prior);
+        Ok(joint)
+    })
 }
 
 fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {

@@ -9,13 +9,13 @@ use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
 use crate::lexicon::bag::Bag;
 use crate::lexicon::numbering::Frozen;
-use crate::score::rows::{Rows, UNUSED};
+use crate::score::rows::{Earned, Rows, UNUSED};
 use crate::score::settings::{Event, Settings};
 use crate::score::sums::Sums;
 use crate::score::totals::{idf, log_shares};
 use crate::tally::Tally;
 use crate::tally::cells::Cell;
-use crate::tally::index::{Changed, Counted, Watcher};
+use crate::tally::index::{Changed, Counted, Places, Watcher};
 use crate::threads::{ForEach, for_each_document, ranges};
 
 /// Less than this is not worth another thread.
@@ -279,13 +279,19 @@ impl Rows {
         )
     }
 
+    /// What the classes say of a term, added up.
+    fn sum_of(&self, row: Places) -> f64 {
+        self.parts[row.range()].iter().sum()
+    }
+
     fn weight(&self, counts: &Counted, node: usize, class: usize) -> f64 {
         let part = counts.index.find(node, class).map(|place| self.parts[place]);
         let base = self.numbers.base[class];
         if self.settings.event == Event::Earned {
-            let (weight, sum) = self.earned(node);
-            let own = self.settings.by_class.row(node).and_then(|row| row.get(class)).copied();
-            let shared = weight * (part.unwrap_or(0.0) - sum / self.order.len().max(1) as f64 + base);
+            let Earned { weight, own } = self.earned[node];
+            let own = self.settings.by_class.row(own).get(class).copied();
+            let mean = self.sum_of(counts.index.row(node)) / self.order.len().max(1) as f64;
+            let shared = weight.get(&self.settings) * (part.unwrap_or(0.0) - mean + base);
             return shared + f64::from(own.unwrap_or(0.0));
         }
         let tf_idf = self.settings.is_tf_idf();

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use crate::memory::{extend, prefetch};
-use crate::score::settings::{Event, Frequency, Settings};
-use crate::score::totals::{Numbers, Total, mass};
+use crate::score::settings::{Event, Frequency, Settings, Weight};
+use crate::score::totals::{Numbers, Total, log_of, mass};
 use crate::tally::cells::Cell;
 use crate::tally::index::{Changed, Counted, Places, Watcher};
 
@@ -15,11 +15,11 @@ pub const DEAD: f64 = f64::NAN;
 /// In the first place of a row: the term is not used, and says nothing.
 pub const UNUSED: f64 = f64::INFINITY;
 
+/// How many cells ahead a row is fetched, and where that is is asked for.
+const AHEAD: usize = 16;
+
 /// Logarithms of whole numbers up to this are looked up.
 const SMALL: usize = 4096;
-
-/// Sums of logarithms are kept in whole units, so that they do not depend on what was added and taken away before.
-const UNIT: f64 = (1u64 << 44) as f64;
 
 pub struct Rows {
     pub settings: Arc<Settings>,
@@ -29,7 +29,7 @@ pub struct Rows {
     pub parts: Vec<f64>,
     /// Of each node, what it adds to all classes alike: in the complement model.
     pub offsets: Vec<f64>,
-    earned: Vec<Earned>,
+    pub earned: Vec<Earned>,
     /// How many documents have each node.
     pub holders: Vec<u64>,
     dropped: Vec<bool>,
@@ -42,11 +42,11 @@ pub struct Rows {
     plain: bool,
 }
 
-/// The weight that a term has earned, and the sum of its parts, for their mean.
+/// The weight that a term has earned, and where its weights for each class are: 0 where it has none.
 #[derive(Clone, Copy)]
-struct Earned {
-    weight: f64,
-    sum: i64,
+pub struct Earned {
+    pub weight: Weight,
+    pub own: u32,
 }
 
 /// A term that is about to change.
@@ -88,12 +88,12 @@ impl Rows {
                 rows.holders[cell.term as usize] += u64::from(cell.documents);
             }
         }
+        let whole = rows.settings.event == Event::Complement;
         for node in 0..nodes {
-            if rows.write(counts, node) {
-                rows.terms += 1;
-            }
+            let used = if whole { rows.write(counts, node) } else { rows.blank(counts, node) };
+            rows.terms += u64::from(used);
         }
-        rows.sum_up(counts);
+        rows.sum_up(counts, !whole);
         rows.refresh(counts);
         rows
     }
@@ -108,9 +108,14 @@ impl Rows {
             extend(&mut self.offsets, nodes, 0.0);
         }
         if self.settings.event == Event::Earned {
-            for node in self.earned.len()..nodes {
-                let weight = self.settings.weight(node, counts.lexicon.words[node]);
-                self.earned.push(Earned { weight, sum: 0 });
+            let known = self.earned.len();
+            extend(&mut self.earned, nodes, Earned { weight: Weight::default(), own: 0 });
+            let words = counts.lexicon.words.iter().enumerate();
+            for (earned, (node, &words)) in self.earned.iter_mut().zip(words).skip(known) {
+                *earned = Earned {
+                    weight: self.settings.weight(node, words),
+                    own: self.settings.by_class.place(node),
+                };
             }
         }
         if self.totals.len() < counts.classes.len() {
@@ -118,14 +123,40 @@ impl Rows {
         }
     }
 
-    fn sum_up(&mut self, counts: &Counted) {
+    /// Add up what each class has, and write its part of each row: class by class, in the order of its cells. Row by
+    /// row, a cell of each of many classes would have to come from memory.
+    fn sum_up(&mut self, counts: &Counted, write: bool) {
         for (class, own) in counts.classes.iter().enumerate() {
-            for cell in own.unordered() {
+            let cells = own.unordered();
+            for (i, cell) in cells.iter().enumerate() {
+                self.look_ahead(counts, cells, i);
                 let node = cell.term as usize;
-                if self.is_used(node) {
-                    let holders = self.holders_of(node);
-                    self.totals[class].change(&self.settings, cell, holders, true);
+                if !self.is_used(node) {
+                    continue;
                 }
+                let holders = self.holders_of(node);
+                self.totals[class].change(&self.settings, cell, holders, true);
+                if let Some(place) = counts.index.place(node, class).filter(|_| write) {
+                    self.parts[place] = self.part(cell, 0.0);
+                }
+            }
+        }
+    }
+
+    /// Ask for the row of a cell that will be needed soon, and for where that of a later one is.
+    #[inline(always)]
+    fn look_ahead(&self, counts: &Counted, cells: &[Cell], i: usize) {
+        if let Some(far) = cells.get(i + 2 * AHEAD) {
+            counts.index.prefetch_row(far.term as usize);
+            prefetch(&self.holders, far.term as usize);
+        }
+        if let Some(near) = cells.get(i + AHEAD)
+            && self.is_used(near.term as usize)
+        {
+            let row = counts.index.row(near.term as usize);
+            prefetch(&self.parts, row.start);
+            if !row.by_class {
+                prefetch(counts.index.classes(row), 0);
             }
         }
     }
@@ -152,21 +183,8 @@ impl Rows {
             && !self.dropped.get(node).copied().unwrap_or(false)
     }
 
-    /// Of earned weights: the weight of a term, and the sum of its parts.
-    #[inline(always)]
-    pub fn earned(&self, node: usize) -> (f64, f64) {
-        let Earned { weight, sum } = self.earned[node];
-        (weight, sum as f64 / UNIT)
-    }
-
-    /// Ask for what a row will need besides its parts.
-    #[inline(always)]
-    pub fn prefetch(&self, node: usize) {
-        prefetch(&self.earned, node);
-    }
-
-    /// Write the row of a term; whether it is used.
-    fn write(&mut self, counts: &Counted, node: usize) -> bool {
+    /// Write the row of a term as if no class had it; whether it is used.
+    fn blank(&mut self, counts: &Counted, node: usize) -> bool {
         let row = counts.index.row(node);
         if !counts.index.is_live(node) {
             if row.start < row.end {
@@ -174,36 +192,34 @@ impl Rows {
             }
             return false;
         }
-        if !self.is_used(node) {
+        let used = self.is_used(node);
+        let absent = self.absent();
+        self.parts[row.range()].fill(absent);
+        if !used {
             self.parts[row.start] = UNUSED;
+        }
+        used
+    }
+
+    /// Write the row of a term; whether it is used.
+    fn write(&mut self, counts: &Counted, node: usize) -> bool {
+        if !self.blank(counts, node) {
             return false;
         }
+        let row = counts.index.row(node);
         let all =
             if self.settings.event == Event::Complement { self.write_offset(counts, node) } else { 0.0 };
-        let mut sum = 0;
         for place in row.range() {
-            let part = match counts.cell(place, counts.index.class(row, place)) {
-                Some(cell) => self.part(cell, all),
-                None => self.absent(),
-            };
-            self.parts[place] = part;
-            if self.settings.event == Event::Earned {
-                sum += fixed(part);
+            if let Some(cell) = counts.cell(place, counts.index.class(row, place)) {
+                self.parts[place] = self.part(cell, all);
             }
-        }
-        if self.settings.event == Event::Earned {
-            self.earned[node].sum = sum;
         }
         true
     }
 
     /// Write one place of a row whose others stay.
-    fn write_place(&mut self, node: usize, place: usize, cell: &Cell) {
-        let part = if cell.documents > 0 { self.part(cell, 0.0) } else { self.absent() };
-        if self.settings.event == Event::Earned {
-            self.earned[node].sum += fixed(part) - fixed(self.parts[place]);
-        }
-        self.parts[place] = part;
+    fn write_place(&mut self, place: usize, cell: &Cell) {
+        self.parts[place] = if cell.documents > 0 { self.part(cell, 0.0) } else { self.absent() };
     }
 
     /// What a term of all classes adds to each, in the complement model; with tf-idf, of which documents decide, the
@@ -294,7 +310,7 @@ impl Rows {
         let moved = row != old.row || live != old.live || used != old.used;
         match place {
             Some(place) if !moved && used && self.settings.event != Event::Complement => {
-                self.write_place(node, place, new);
+                self.write_place(place, new);
             }
             _ => drop(self.write(counts, node)),
         }
@@ -310,7 +326,6 @@ impl Watcher for Rows {
             counts.index.prefetch_places(row);
             prefetch(&self.parts, row.start);
             prefetch(&self.holders, node);
-            self.prefetch(node);
         }
     }
 
@@ -360,14 +375,10 @@ impl Rows {
         };
         let (old, new) = (mass(&cell.old), mass(&cell.new));
         self.totals[class].replace(old, new);
-        let part = match self.logs.get(new as usize) {
+        self.parts[cell.place] = match self.logs.get(new as usize) {
             Some(log) => *log,
             None => log_of(new as f64, self.settings.alpha),
         };
-        if self.settings.event == Event::Earned {
-            self.earned[cell.node].sum += fixed(part) - fixed(self.parts[cell.place]);
-        }
-        self.parts[cell.place] = part;
     }
 
     #[inline(never)]
@@ -376,20 +387,5 @@ impl Rows {
         let used = cell.live && self.is_used(cell.node);
         let old = Changing { row, live: cell.live, used, cell: cell.old };
         self.follow_to(counts, (cell.node, class), &old, Some(cell.place), &cell.new);
-    }
-}
-
-fn fixed(part: f64) -> i64 {
-    (part * UNIT).round() as i64
-}
-
-/// By how much the logarithm of a smoothed number is above that of none; without smoothing, its logarithm.
-fn log_of(mass: f64, alpha: f64) -> f64 {
-    if alpha > 0.0 {
-        (mass + alpha).ln() - alpha.ln()
-    } else if mass > 0.0 {
-        mass.ln()
-    } else {
-        0.0
     }
 }

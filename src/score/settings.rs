@@ -1,7 +1,5 @@
 //! What is made of the counts: the event model, its smoothing, the terms that are used.
 
-use crate::lexicon::bag::NONE;
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     Multinomial,
@@ -67,23 +65,32 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByClass {
     pub width: usize,
-    /// The row of each node; `NONE`, and a node behind them, has none.
-    pub place: Vec<u32>,
-    pub weights: Vec<f32>,
+    /// The row of each node; 0, and a node behind them, has none: the first row is of zeros.
+    place: Vec<u32>,
+    weights: Vec<f32>,
 }
 
 impl ByClass {
     pub fn new(width: usize, nodes: &[u32], weights: Vec<f32>) -> Self {
-        let mut place = vec![NONE; nodes.iter().max().map_or(0, |&last| last as usize + 1)];
-        nodes.iter().zip(0..).for_each(|(&node, row)| place[node as usize] = row);
-        Self { width, place, weights }
+        let mut place = vec![0; nodes.iter().max().map_or(0, |&last| last as usize + 1)];
+        nodes.iter().zip(1..).for_each(|(&node, row)| place[node as usize] = row);
+        Self { width, place, weights: [vec![0.0; width], weights].concat() }
     }
 
-    /// The row of a node, if it has one.
+    /// Which row is that of a node, or 0.
+    pub fn place(&self, node: usize) -> u32 {
+        self.place.get(node).copied().unwrap_or(0)
+    }
+
+    /// The row at a place.
     #[inline(always)]
-    pub fn row(&self, node: usize) -> Option<&[f32]> {
-        let row = *self.place.get(node)?;
-        (row != NONE).then(|| &self.weights[row as usize * self.width..][..self.width])
+    pub fn row(&self, place: u32) -> &[f32] {
+        &self.weights[place as usize * self.width..][..self.width]
+    }
+
+    /// All rows, one behind the other.
+    pub fn rows(&self) -> &[f32] {
+        &self.weights
     }
 }
 
@@ -125,13 +132,26 @@ impl Settings {
     }
 
     /// The weight of a node whose n-gram has so many words.
-    pub fn weight(&self, node: usize, words: u8) -> f64 {
+    pub fn weight(&self, node: usize, words: u8) -> Weight {
         match self.weights.get(node) {
-            Some(weight) if !weight.is_nan() => f64::from(*weight),
+            Some(weight) if !weight.is_nan() => Weight(*weight),
+            _ if self.groups.is_empty() => Weight(0.0),
             _ => {
-                let group = usize::from(words.saturating_sub(self.shortest));
-                self.groups.get(group).or(self.groups.last()).copied().unwrap_or(0.0)
+                let group = usize::from(words.saturating_sub(self.shortest)).min(self.groups.len() - 1);
+                Weight(f32::from_bits(f32::NAN.to_bits() | group as u32))
             }
         }
+    }
+}
+
+/// The weight that a term has earned, in four bytes: its own, or which group's it takes.
+#[derive(Clone, Copy, Default)]
+pub struct Weight(f32);
+
+impl Weight {
+    #[inline(always)]
+    pub fn get(self, settings: &Settings) -> f64 {
+        let group = (self.0.to_bits() & 0xFF) as usize;
+        if self.0.is_nan() { settings.groups[group] } else { f64::from(self.0) }
     }
 }

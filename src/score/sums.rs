@@ -1,8 +1,10 @@
 //! The rows of a document's terms, added up.
 
+use std::sync::LazyLock;
+
 use crate::lexicon::bag::Bag;
-use crate::memory::prefetch;
-use crate::score::rows::{Rows, UNUSED};
+use crate::memory::{prefetch, prefetch_all};
+use crate::score::rows::{Earned, Rows, UNUSED};
 use crate::score::settings::Event;
 use crate::score::totals::idf;
 use crate::tally::index::{Index, Places};
@@ -14,6 +16,10 @@ const AHEAD: usize = 8;
 #[derive(Default)]
 pub struct Sums {
     pub classes: Vec<f64>,
+    /// What weights for each class add.
+    own: Vec<f64>,
+    /// The terms of the document that the index knows.
+    known: Vec<u32>,
     /// With `alpha` 0: how many terms each class has, and how many of those that it has in every document.
     hits: Vec<u32>,
     always: Vec<u32>,
@@ -25,6 +31,22 @@ pub struct Sums {
     must: u32,
     /// By what the sum is multiplied.
     scale: f64,
+}
+
+/// What a term that occurs so many times counts for: 1 + log of that. Small ones are looked up.
+struct Values(&'static [f64; 32]);
+
+impl Values {
+    fn new() -> Self {
+        static SMALL: LazyLock<[f64; 32]> =
+            LazyLock::new(|| std::array::from_fn(|times| damped(times.max(1) as u32)));
+        Self(&SMALL)
+    }
+
+    #[inline(always)]
+    fn of(&self, times: u32) -> f64 {
+        self.0.get(times as usize).copied().unwrap_or_else(|| damped(times))
+    }
 }
 
 /// 1 + log of small counts.
@@ -46,8 +68,7 @@ impl Sums {
         let settings = &*rows.settings;
         self.clear(rows.numbers.base.len().max(index.width()));
         if settings.event == Event::Earned {
-            bag.distinct(nodes);
-            return self.add_earned(rows, index, bag);
+            return self.fill_earned(rows, index, nodes, bag);
         }
         if settings.moves() || settings.alpha == 0.0 {
             self.hits.resize(self.classes.len(), 0);
@@ -116,30 +137,74 @@ impl Sums {
         (!first.is_nan() && first != UNUSED).then_some(row)
     }
 
-    fn add_earned(&mut self, rows: &Rows, index: &Index, bag: &Bag) {
-        let (mut squares, mut sums) = (0.0, 0.0);
+    fn fill_earned(&mut self, rows: &Rows, index: &Index, nodes: &[u32], bag: &mut Bag) {
+        let mut known = std::mem::take(&mut self.known);
+        keep_known(nodes, index.nodes(), &mut known);
+        bag.distinct(&known);
+        self.known = known;
+        self.own.clear();
+        self.own.resize(self.classes.len(), 0.0);
+        let squares = match (index.is_direct(), index.width(), rows.settings.by_class.width) {
+            (true, 2, 0 | 2) => self.add_earned_two(rows, bag),
+            _ => self.add_earned(rows, index, bag),
+        };
+        // Centered: what all terms say of a class, without what they say of all classes in the mean.
+        let all: f64 = rows.order.iter().map(|&class| self.classes[class as usize]).sum();
+        self.offset = -all / rows.order.len().max(1) as f64;
+        self.classes.iter_mut().zip(&self.own).for_each(|(sum, own)| *sum += own);
+        self.scale = if squares > 0.0 { 1.0 / f64::sqrt(squares) } else { 0.0 };
+    }
+
+    /// Add up earned weights; the sum of the squares of the terms' values.
+    fn add_earned(&mut self, rows: &Rows, index: &Index, bag: &Bag) -> f64 {
+        let (values, mut squares) = (Values::new(), 0.0);
         for (i, (node, times)) in bag.pairs().enumerate() {
             look_ahead(rows, index, &bag.terms, i);
             let Some(row) = self.used(rows, index, node) else { continue };
-            let value = damped(times);
-            let (weight, sum) = rows.earned(node as usize);
+            let value = values.of(times);
+            let Earned { weight, own } = rows.earned[node as usize];
             squares += value * value;
-            let x = value * weight;
+            let x = value * weight.get(&rows.settings);
             self.base += x;
-            sums += x * sum;
-            match &mut self.classes[..] {
-                [first, second] if row.by_class => {
-                    *first += x * rows.parts[row.start];
-                    *second += x * rows.parts[row.start + 1];
-                }
-                _ => self.add_row(rows, index, row, x),
-            }
-            if let Some(own) = rows.settings.by_class.row(node as usize) {
-                self.classes.iter_mut().zip(own).for_each(|(sum, &part)| *sum += value * f64::from(part));
+            self.add_row(rows, index, row, x);
+            if own != 0 {
+                let own = rows.settings.by_class.row(own);
+                self.own.iter_mut().zip(own).for_each(|(sum, &part)| *sum += value * f64::from(part));
             }
         }
-        self.offset = -sums / rows.order.len().max(1) as f64;
-        self.scale = if squares > 0.0 { 1.0 / f64::sqrt(squares) } else { 0.0 };
+        squares
+    }
+
+    /// The same of two classes, of which every term has both places.
+    fn add_earned_two(&mut self, rows: &Rows, bag: &Bag) -> f64 {
+        let (values, mut squares, mut base) = (Values::new(), 0.0, 0.0);
+        let (mut sums, mut owns) = ([0.0; 2], [0.0; 2]);
+        let (parts, _) = rows.parts.as_chunks::<2>();
+        let (own_rows, _) = rows.settings.by_class.rows().as_chunks::<2>();
+        let own_rows = if own_rows.is_empty() { &[[0.0; 2]] } else { own_rows };
+        for (i, (node, times)) in bag.pairs().enumerate() {
+            if let Some(&far) = bag.terms.get(i + 2 * AHEAD) {
+                prefetch(&rows.earned, far as usize);
+                prefetch(parts, far as usize);
+            }
+            let row = parts[node as usize];
+            let Earned { weight, own } = rows.earned[node as usize];
+            // Nothing branches on what comes from memory: the next rows are fetched meanwhile.
+            let counts = row[0] < UNUSED;
+            let value = if counts { values.of(times) } else { 0.0 };
+            let x = value * weight.get(&rows.settings);
+            squares += value * value;
+            base += x;
+            let own = own_rows[own as usize];
+            for class in 0..2 {
+                sums[class] += if counts { x * row[class] } else { 0.0 };
+                owns[class] += value * f64::from(own[class]);
+            }
+        }
+        self.base = base;
+        self.classes.copy_from_slice(&sums);
+        self.own.copy_from_slice(&owns);
+        squares
     }
 
     /// Terms whose weights are made now, from numbers that every document changes, or that may rule out a class.
@@ -247,20 +312,34 @@ fn live(index: &Index, node: u32) -> Option<Places> {
     (row.start < row.end).then_some(row)
 }
 
+/// The nodes that are known. Which those are cannot be predicted, so nothing branches on it.
+fn keep_known(nodes: &[u32], all: usize, known: &mut Vec<u32>) {
+    known.resize(nodes.len(), 0);
+    let mut kept = 0;
+    for &node in nodes {
+        known[kept] = node;
+        kept += usize::from((node as usize) < all);
+    }
+    known.truncate(kept);
+}
+
+/// Ask for the row of a term that will be needed soon, and for where that of a later one is.
 #[inline(always)]
 fn look_ahead(rows: &Rows, index: &Index, terms: &[u32], i: usize) {
     if let Some(&far) = terms.get(i + 2 * AHEAD)
         && (far as usize) < index.nodes()
     {
-        index.prefetch(far as usize);
+        index.prefetch_row(far as usize);
+        prefetch(&rows.earned, far as usize);
     }
     let Some(&near) = terms.get(i + AHEAD) else { return };
     if let Some(row) = live(index, near) {
-        rows.prefetch(near as usize);
-        prefetch(&rows.parts, row.start);
-        if row.by_class && row.end - row.start > 8 {
-            prefetch(&rows.parts, row.start + 8);
-            prefetch(&rows.parts, row.start + 16);
+        prefetch_all(&rows.parts[row.range()]);
+        if !row.by_class {
+            prefetch_all(index.classes(row));
+        }
+        if let Some(Earned { own: own @ 1.., .. }) = rows.earned.get(near as usize) {
+            prefetch_all(rows.settings.by_class.row(*own));
         }
     }
 }

@@ -222,3 +222,14 @@ pub fn log_shares(values: &[f64]) -> Vec<f64> {
 fn log(value: f64) -> f64 {
     if value > 0.0 { value.ln() } else { 0.0 }
 }
+
+/// By how much the logarithm of a smoothed number is above that of none; without smoothing, its logarithm.
+pub fn log_of(mass: f64, alpha: f64) -> f64 {
+    if alpha > 0.0 {
+        (mass + alpha).ln() - alpha.ln()
+    } else if mass > 0.0 {
+        mass.ln()
+    } else {
+        0.0
+    }
+}

@@ -173,6 +173,14 @@ impl Index {
         }
     }
 
+    /// Ask for what `row` will need.
+    #[inline(always)]
+    pub fn prefetch_row(&self, node: usize) {
+        if let Some(rows) = &self.rows {
+            crate::memory::prefetch(rows, node);
+        }
+    }
+
     /// Ask for what `row` will need or, of few classes, for the places themselves.
     #[inline(always)]
     pub fn prefetch(&self, node: usize) {
@@ -211,13 +219,18 @@ impl Index {
 
     /// The place of a cell.
     pub fn find(&self, node: usize, class: usize) -> Option<usize> {
+        self.place(node, class).filter(|&place| self.position[place] != NONE)
+    }
+
+    /// The place of a cell that is there, or could be.
+    #[inline(always)]
+    pub fn place(&self, node: usize, class: usize) -> Option<usize> {
         let row = self.row(node);
-        let place = if row.by_class {
-            (class < self.width).then_some(row.start + class)
-        } else {
-            row.range().find(|&place| self.class[place] as usize == class)
-        };
-        place.filter(|&place| self.position[place] != NONE)
+        if row.by_class {
+            return (class < self.width).then_some(row.start + class);
+        }
+        let classes = &self.class[row.range()];
+        classes.iter().position(|&other| other as usize == class).map(|at| row.start + at)
     }
 
     /// The cell at a place was moved.

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
+
 from bayleaf.model import Model
 from bayleaf.model_views import WHOLE, columns_of
 from bayleaf.service.refusals import Invalid
@@ -43,7 +45,7 @@ class Document:
 
     def packed(self, compressed: bool = True) -> bytes:
         """The columns as the database holds them."""
-        data = json.dumps(self.columns, ensure_ascii=False, separators=(",", ":")).encode()
+        data = msgspec.json.encode(self.columns)
         return zlib.compress(data, 1) if compressed and len(data) >= COMPRESSED_FROM else data
 
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+
 from bayleaf.service import database
 from bayleaf.service.database import Ledger
 from bayleaf.service.documents import Columns, Document, unpacked
@@ -134,7 +136,7 @@ class Questions:
         columns, identity, alias, subject, user, label, probabilities, version, at = kept
         document = Document(columns, identity, alias, subject)
         data = document.packed(compressed=False) if self._settings.question_texts else None
-        told = json.dumps(label), json.dumps(probabilities)
+        told = json.dumps(label), msgspec.json.encode(probabilities).decode()
         return (model, id, user, identity, alias, subject, data, *told, version, at)
 
     def drop(self, identities: set[bytes]) -> None:

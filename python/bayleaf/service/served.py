@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
 
+from bayleaf.class_names import by_name
 from bayleaf.explanation import Explanation
 from bayleaf.labels import sort_key
 from bayleaf.model import Model
@@ -61,12 +62,12 @@ class Served:
             classes = self._known if model is self.shared else _classes_of(model)
             if not classes:
                 raise _nothing_learned()
-            posterior = model.posterior(together([each.columns for each in documents])).tolist()
-        answers = []
-        for row in posterior:
-            best = row.index(max(row))
-            answers.append(Answer(classes[best], row[best], dict(zip(classes, row, strict=True)), version))
-        return answers
+            if len(documents) == 1:
+                found = [model.predict_proba_one(documents[0].columns)]
+            else:
+                rows = model.posterior(together([each.columns for each in documents])).tolist()
+                found = [dict(zip(classes, row, strict=True)) for row in rows]
+        return [_answer(probabilities, version) for probabilities in found]
 
     def explain(
         self, document: Document, label: Label | None = None, user: str = ""
@@ -95,10 +96,8 @@ class Served:
                 raise Invalid(
                     f"The label is {label[:50]!r}; it must be 1 to {LONGEST_LABEL} printable characters."
                 )
-            numbers: dict[str, Label] = {
-                str(name): name for name in self.classes if not isinstance(name, str)
-            }
-            label = numbers.get(label, label)
+            known: Label = by_name(self.classes).get(label, label)
+            label = known
         elif label != label or abs(label) == float("inf"):
             raise Invalid(f"The label is {label!r}, which is not a number.")
         if self.shared.closed and label not in self.classes:
@@ -156,6 +155,11 @@ class Served:
             self.shared, self.version = model, version
             self._known = _classes_of(model)
             self._users.clear()
+
+
+def _answer(probabilities: dict[Label, float], version: int) -> Answer:
+    best = max(probabilities, key=probabilities.__getitem__)
+    return Answer(best, probabilities[best], probabilities, version)
 
 
 class NotBuilt(Exception):  # noqa: N818 (a reason to build)

@@ -66,7 +66,7 @@ class LivingScorer:
 
     def __init__(self, tally: TextTally, order: Classes, asked: Asked, **others: Any) -> None:
         self.tally, self.order, self.asked = tally, order, asked
-        self._asking = tally.asking(asked.settings(tally, order, **others), order)
+        self.asking = tally.asking(asked.settings(tally, order, **others), order)
 
     @property
     def follows(self) -> bool:
@@ -76,24 +76,24 @@ class LivingScorer:
     def ordered(self, order: Classes) -> Self:
         """The same for other classes, or in another order."""
         other = copy(self)
-        other.order, other._asking = order, self._asking.ordered(order)
+        other.order, other.asking = order, self.asking.ordered(order)
         return other
 
     @property
     def bias(self) -> Floats:
         """What every document gets, whatever is in it."""
-        return self._asking.bias()
+        return self.asking.bias()
 
     def scores(self, column: Any, threads: int) -> Floats:
         """The log likelihood of each document in each class."""
-        return self._asking.score(column, threads)
+        return self.asking.score(column, threads)
 
     def best(self, column: Any, log_prior: Floats | None, threads: int) -> NDArray[np.integer[Any]]:
         """The class of highest likelihood and prior of each document, if none can be ruled out.
 
         None is the prior of each class's share of the documents.
         """
-        return self._asking.best(column, log_prior, threads)
+        return self.asking.best(column, log_prior, threads)
 
     def shown(self, column: Any, name: str) -> str:  # noqa: ARG002
         """The text itself."""
@@ -130,7 +130,7 @@ class TextScorer(LivingScorer):
         """The class of highest likelihood and prior of each document, if none can be ruled out."""
         frozen = None if log_prior is None else self._for_many(column)
         if frozen is None:
-            return self._asking.best(column, log_prior, threads)
+            return self.asking.best(column, log_prior, threads)
         best: NDArray[np.uint32] = frozen.best(column, log_prior, threads)
         return best
 
@@ -158,7 +158,7 @@ class TextScorer(LivingScorer):
 
     def parts(self, column: Any, name: str) -> list[Piece]:  # noqa: ARG002
         """Each occurrence of a term with what it adds to the scores."""
-        found, rows = self._asking.explain(column[0])
+        found, rows = self.asking.explain(column[0])
         places = np.array([place for _, place, _, _ in found], np.intp)
         scores = np.zeros((len(found), len(self.order)))
         known = places >= 0
