@@ -35,12 +35,41 @@ def test_each_row_is_asked_once_and_the_share_at_random_is_kept(
         assert asked == model.ask(pool, n, at_random=share, seed=seed)
 
 
-def test_the_least_certain_document_is_asked_first() -> None:
+def test_the_less_certain_a_document_the_more_often_it_is_asked_first() -> None:
     pool = ["win a free prize now", "free lunch", "see you at noon at home", "win a prize"]
-    first, *_ = learned().ask(pool, 3, at_random=0)
-    assert first.row == 1
+    firsts = [learned().ask(pool, 3, at_random=0, seed=seed)[0] for seed in range(100)]
+    assert np.bincount([first.row for first in firsts]).argmax() == 1
     best = np.sort(learned().posterior(pool)[1])
-    assert first.unsure == pytest.approx(1 - (best[-1] - best[-2]))
+    unsure = next(first.unsure for first in firsts if first.row == 1)
+    assert unsure == pytest.approx(1 - (best[-1] - best[-2]))
+
+
+def _doubtful_firsts(clear: float) -> int:
+    """How often, of 300 times, the doubtful one of 30 documents is asked first; the others are this clear."""
+    pool = [f"text number {i}" for i in range(30)]
+    chances = np.full(30, clear)
+    chances[7] = 0.5
+
+    def posterior(columns: list[Any]) -> Any:
+        best = chances[[int(text.split()[-1]) for text in columns[0]]]
+        return np.column_stack([best, 1 - best])
+
+    asked = [next_labels.ask([pool], posterior, 2, 1, 0, seed)[0] for seed in range(300)]
+    return sum(each.row == 7 for each in asked)
+
+
+def test_the_surer_a_model_is_the_more_it_asks_for_what_it_doubts() -> None:
+    by_chance, young, grown = (_doubtful_firsts(clear) for clear in (0.5, 0.65, 0.95))
+    assert by_chance < 30
+    assert by_chance < young < 150
+    assert grown > 250
+
+
+def test_a_model_that_knows_one_class_asks_at_random() -> None:
+    pool = [f"text number {i} of {i % 7}" for i in range(40)]
+    model = Model([words()]).learn(WIN, ["spam"] * 4)
+    firsts = {model.ask(pool, 1, at_random=0, seed=seed)[0].row for seed in range(100)}
+    assert len(firsts) > 20
 
 
 def test_near_copies_are_not_asked_in_one_batch_while_others_are_left() -> None:

@@ -3,6 +3,11 @@
 Uncertainty alone asks the same question ten times, and never finds where the model is sure and wrong. So a
 document counts less the more it resembles one that is asked already, and a share is drawn at random: their
 answers measure the model honestly, which those of chosen documents do not.
+
+Nor is it worth following while a model is young: what it is least sure of then is odd rather than
+instructive, and a model that has learned little else is worse than one of random documents. So documents are
+drawn by chance, more probably the less certain and the newer they are, by a power that grows as the model
+gets surer.
 """
 
 from __future__ import annotations
@@ -19,15 +24,19 @@ from numpy.typing import NDArray
 
 from bayleaf.answering import NothingLearnedError
 from bayleaf.columns import Coded, is_missing, length_of
-from bayleaf.table.leave_one_out import taken
 from bayleaf.types import Floats
+from bayleaf.view import taken
 
 Posterior = Callable[[list[Any]], Floats]
 
 AT_RANDOM = 0.2
 """The share of questions that are drawn at random."""
 COMPARED = 20
-"""Each question is the best of so many that are left, the least certain first."""
+"""Each question is the best of so many that are left, those worth most first."""
+FOLLOWED = 4.0
+"""The power of uncertainty is so many times the squared odds that the model is sure …"""
+HIGHEST = 20.0
+"""… and this at most: nearly the least certain first."""
 COPY = 0.9
 """With so large a share of words in common, one document is a copy of another."""
 MOST_SCORES = 10_000_000
@@ -62,8 +71,11 @@ def ask(
     shown, drawn, rest = _Shown(columns), order[:chance].tolist(), looked[chance:]
     for row in drawn:
         shown.asked(row)
-    ranked = rest[np.argsort(-unsure[rest], kind="stable")]
-    chosen = _unlike(iter(ranked.tolist()), n - chance, unsure, shown)
+    power = _power(unsure[rest])
+    # With this noise, the largest is drawn with a chance in proportion to the power.
+    worth = power * np.log(np.maximum(unsure, 1e-12)) + rng.gumbel(size=size)
+    ranked = rest[np.argsort(-worth[rest], kind="stable")]
+    chosen = _unlike(iter(ranked.tolist()), n - chance, worth, power, shown)
     places = set(rng.permutation(n)[:chance].tolist())
     both = iter(drawn), iter(chosen)
     rows = [(next(both[place not in places]), place in places) for place in range(n)]
@@ -94,16 +106,22 @@ def _unsure(columns: Sequence[Any], posterior: Posterior, classes: int, rows: ND
     return unsure
 
 
-def _unlike(ranked: Iterator[int], n: int, unsure: Floats, shown: _Shown) -> list[int]:
-    """Of documents in the order of their uncertainty, n that are unlike each other; copies come last."""
+def _power(unsure: Floats) -> float:
+    """By which power documents are preferred that are uncertain and new: 0 if all are uncertain."""
+    doubt = max(float(unsure.mean()) if len(unsure) else 1.0, 1e-9)
+    return min(FOLLOWED * ((1 - doubt) / doubt) ** 2, HIGHEST)
+
+
+def _unlike(ranked: Iterator[int], n: int, worth: Floats, power: float, shown: _Shown) -> list[int]:
+    """Of documents in the order of their worth (a log), n that are unlike each other; copies come last."""
     window, copies, chosen = list[int](), list[int](), list[int]()
     while len(chosen) < n:
         while len(window) < COMPARED and (row := next(ranked, None)) is not None:
             window.append(row)
         if not window:
             return chosen + copies[: n - len(chosen)]
-        worth = [unsure[row] * (1 - shown.likeness(row)) for row in window]
-        row = window.pop(int(np.argmax(worth)))
+        new = [worth[row] + power * math.log(max(1 - shown.likeness(row), 1e-9)) for row in window]
+        row = window.pop(int(np.argmax(new)))
         if shown.likeness(row) >= COPY:
             copies.append(row)
             continue
