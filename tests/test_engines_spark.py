@@ -98,6 +98,16 @@ def test_a_model_too_large_for_one_row_travels_in_several(messages: Any) -> None
     assert sha(learned(messages, row_bytes=20_000)) == ONE
 
 
+def test_a_model_too_large_for_the_driver_is_named_and_comes_in_ranges(spark: Any) -> None:
+    texts = [" ".join(str(i) for i in range(start, start + 20_000)) for start in range(0, 400_000, 20_000)]
+    one = Model([words()]).learn(texts, ["a", "b"] * 10)
+    assert len(one.to_bytes()) > 4 << 20
+    df = spark.createDataFrame(list(zip(["a", "b"] * 10, texts, strict=True)), "label string, text string")
+    with pytest.raises(RuntimeError, match=r"larger than spark.driver.maxResultSize.*pass `ranges`"):
+        bayleaf.spark.learn(df, views=[words()], merge_tasks=TREE)
+    assert sha(bayleaf.spark.learn(df, views=[words()], ranges=16)) == sha(one)
+
+
 def test_empty_partitions_nulls_and_one_class_are_learned_as_one_process_would(spark: Any) -> None:
     rows = [("ham", "see you"), ("ham", None), (None, "who knows"), ("ham", "")]
     df = spark.createDataFrame(rows, "label string, text string").repartition(9)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayleaf.class_names import by_name
+
 if TYPE_CHECKING:
     from bayleaf.corpus import Batch
     from bayleaf.model import Model
@@ -20,7 +22,7 @@ def typed_labels(classes: Sequence[Label], labels: Any) -> Any:
     """Labels from a file, as numbers where these classes are numbers."""
     from bayleaf.labels import as_list
 
-    others = {str(name): name for name in classes if not isinstance(name, str)}
+    others = by_name(name for name in classes if not isinstance(name, str))
     return [others.get(label, label) for label in as_list(labels)] if others else labels
 
 

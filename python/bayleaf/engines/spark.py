@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,7 +38,7 @@ try:
     import pyarrow as pa
     from pyspark import TaskContext
     from pyspark.sql.functions import col, lit
-    from pyspark.sql.types import DataType, StructField, StructType
+    from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 except ImportError as error:
     raise ImportError(
         f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
@@ -47,6 +48,10 @@ NAMES = ("blob", "part", "parts", "data")
 BLOBS = "slot int, blob int, part int, parts int, data binary"
 MERGE_TASKS = (8, 1)
 """Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""
+TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType()}
+"""What columns of answers hold, by the names of SQL; Spark 3.5 cannot look them up."""
+FEW_BLOBS = 16
+"""So many blobs are merged by one task sooner than by a tree."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def learn_files(
     tasks: int | None = None,
     min_documents: int = 1,
     ranges: int = 1,
-    merge_tasks: Sequence[int] = MERGE_TASKS,
+    merge_tasks: Sequence[int] | None = None,
     row_bytes: int = ROW_BYTES,
     **reading: Any,
 ) -> Model:
@@ -119,7 +124,8 @@ def learn_files(
     work = shards(paths, plan.empty, tasks, text=text, label=label, **reading)
     numbers = spark.range(0, len(work), 1, len(work))
     classes = model.classes if model is not None else []
-    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes, check_ranges(ranges, plan.empty))
+    levels = merge_tasks or (MERGE_TASKS if len(work) > FEW_BLOBS else (1,))
+    tree = Tree(plan.empty, levels, min_documents, row_bytes, check_ranges(ranges, plan.empty))
     counted = numbers.mapInArrow(partial(_counted_files, tree, work, classes), BLOBS)
     return finished(summed(counted, tree), model)
 
@@ -154,7 +160,7 @@ def score(df: Any, model: Model, text: str = "text", *, of: Label | None = None,
     `probability` is the posterior of the prediction; `log_odds` are signed, unrounded and fit to rank by.
     """
     shipped, kinds = scoring(model, df.columns, text, of, prefix)
-    added = [StructField(name, DataType.fromDDL(kind)) for name, kind in kinds.items()]
+    added = [StructField(name, TYPES[kind]) for name, kind in kinds.items()]
     scored = mapped(df, partial(_scored, shipped, text, of, prefix, df.columns), added)
     return scored.toDF(*df.columns, *kinds)
 
@@ -183,11 +189,33 @@ def summed(frame: Any, tree: Tree) -> Model | None:
     for tasks in map(int, tree.tasks if tree.ranges == 1 else ()):
         slots = frame.withColumn("slot", col("slot") % lit(tasks)).repartition(tasks, "slot")
         frame = slots.mapInArrow(partial(_merged, tree), BLOBS)
-    rows = frame.select("blob", "part", "parts", "data").collect()
-    blobs = joined((blob, part, parts, bytes(data)) for blob, part, parts, data in rows)
-    if tree.ranges == 1:
-        return merged(blobs, tree.empty)
-    return rejoined(complete(list(blobs), tree.ranges), tree.ranges, tree.empty)
+    rows = frame.select("blob", "part", "parts", "data")
+    with large_results_named():
+        if tree.ranges == 1:
+            return merged(joined(map(_blob_row, rows.collect())), tree.empty)
+        # One range at a time: each may be as large as what Spark collects at most.
+        blobs = list(joined(map(_blob_row, rows.toLocalIterator())))
+    return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
+
+
+def _blob_row(row: Any) -> tuple[int, int, int, bytes]:
+    blob, part, parts, data = row
+    return blob, part, parts, bytes(data)
+
+
+@contextmanager
+def large_results_named() -> Iterator[None]:
+    """Say what to do where a model is larger than what Spark brings to the driver."""
+    try:
+        yield
+    except Exception as error:
+        if "maxResultSize" not in str(error):
+            raise
+        raise RuntimeError(
+            "The model is larger than spark.driver.maxResultSize, what Spark brings to the driver at once. "
+            "Start the session with a larger one, pass `ranges` (each range of terms comes alone), or make "
+            "the model smaller: `min_documents`, or views with `buckets`."
+        ) from error
 
 
 def column(name: str) -> Any:

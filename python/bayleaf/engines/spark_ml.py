@@ -25,7 +25,7 @@ from pyspark.ml.util import (
     MLWriter,
 )
 from pyspark.sql.functions import col
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import ArrayType, DoubleType, StructField
 
 from bayleaf import model_views
 from bayleaf.engines import spark as adapter
@@ -132,8 +132,9 @@ class NaiveBayesModel(Transformer, Columns, MLReadable, MLWritable):  # type: ig
         shipped = Shipped.of(model)
         check_columns(read_columns(model, text), dataset.columns)
         kind = "string" if class_kind(model.classes) == "string" else "double"
-        kinds = (kind, "array<double>", "array<double>")
-        added = [StructField(f"a{i}", DataType.fromDDL(each)) for i, each in enumerate(kinds)]
+        numbers = ArrayType(DoubleType())
+        kinds = (adapter.TYPES[kind], numbers, numbers)
+        added = [StructField(f"a{i}", each) for i, each in enumerate(kinds)]
         kept = [name for name in dataset.columns if name not in names]
         rows = dataset.select(*map(adapter.column, kept))
         scored = adapter.mapped(rows, partial(_transformed, shipped, text, kind, kept), added)
