@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import gzip
 import json
+import multiprocessing
 import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,17 +70,31 @@ class Cost:
 
 
 def ran(call: list[Any], stdin: Path | None = None, stdout: Path | None = None) -> Cost:
-    """Run a process to its end; its processor seconds and its peak of memory."""
-    nowhere = Path(os.devnull)
+    """Run a process to its end; its processor seconds and its peak of memory.
+
+    Python may keep its bytecode, as an installed package has it, whatever this process was told.
+    """
+    nowhere, settings = Path(os.devnull), dict(os.environ)
+    settings.pop("PYTHONDONTWRITEBYTECODE", None)
     with (
         (stdin or nowhere).open("rb") as given,
         (stdout or nowhere).open("wb") as made,
         nowhere.open("wb") as told,
     ):
-        process = subprocess.Popen([str(each) for each in call], stdin=given, stdout=made, stderr=told)
+        process = subprocess.Popen(
+            [str(each) for each in call], stdin=given, stdout=made, stderr=told, env=settings
+        )
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
+
+
+def apart(work: Callable[..., None], *given: Any) -> None:
+    """Do work in a process of its own: the peak of a process counts what its parent held when it began."""
+    process = multiprocessing.get_context("fork").Process(target=work, args=given)
+    process.start()
+    process.join()
+    assert process.exitcode == 0, work
 
 
 @dataclass
@@ -241,8 +257,15 @@ def labeled(bench: Bench, part: str) -> list[tuple[str, str]]:
 
 def training_data(bench: Bench) -> dict[str, Path]:
     """What is to be scored, in every format, several times over."""
-    folder, texts = bench.folder, [text for _, text in labeled(bench, "test")] * (1 if bench.quick else 4)
-    paths = {name: folder / f"web.{name}" for name in ("txt", "jsonl", "jsonl.gz", "jsonl.zst", "parquet")}
+    names = ("txt", "jsonl", "jsonl.gz", "jsonl.zst", "parquet")
+    paths = {name: bench.folder / f"web.{name}" for name in names}
+    apart(write_training_data, bench, paths)
+    return {name: path for name, path in paths.items() if path.exists()}
+
+
+def write_training_data(bench: Bench, paths: dict[str, Path]) -> None:
+    """Write the texts of the test sets in every format for which a library is installed."""
+    texts = [text for _, text in labeled(bench, "test")] * (1 if bench.quick else 4)
     paths["txt"].write_text("".join(f"{text}\n" for text in texts), "utf-8")
     lines = "".join(
         json.dumps({"text": text, "id": i, "meta": {"lang": "en", "n": i % 7}}) + "\n"
@@ -250,7 +273,7 @@ def training_data(bench: Bench) -> dict[str, Path]:
     )
     paths["jsonl"].write_text(lines, "utf-8")
     paths["jsonl.gz"].write_bytes(gzip.compress(lines.encode(), 6))
-    try:
+    with contextlib.suppress(ImportError):
         import pyarrow as pa
         import pyarrow.parquet as pq
         import zstandard
@@ -258,21 +281,23 @@ def training_data(bench: Bench) -> dict[str, Path]:
         paths["jsonl.zst"].write_bytes(zstandard.compress(lines.encode()))
         table = pa.table({"text": texts, "id": range(len(texts))})
         pq.write_table(table, paths["parquet"], compression="zstd", row_group_size=20_000)
-    except ImportError:
-        paths = {name: path for name, path in paths.items() if path.exists()}
-    return paths
 
 
 def has_fasttext() -> bool:
     return ran([sys.executable, "-c", "import fasttext"]).code == 0
 
 
-def train(bench: Bench) -> dict[str, Path]:
-    """Models of reviews against posts, and what making them took."""
-    corpus, lines = bench.folder / "train.tsv", bench.folder / "train.fasttext"
+def write_corpus(bench: Bench, corpus: Path, lines: Path) -> None:
+    """Write the texts to learn, for bayleaf and for fastText."""
     rows = labeled(bench, "train")
     corpus.write_text("".join(f"{label}\t{text}\n" for label, text in rows), "utf-8")
     lines.write_text("".join(f"__label__{label} {text}\n" for label, text in rows), "utf-8")
+
+
+def train(bench: Bench) -> dict[str, Path]:
+    """Models of reviews against posts, and what making them took."""
+    corpus, lines = bench.folder / "train.tsv", bench.folder / "train.fasttext"
+    apart(write_corpus, bench, corpus, lines)
     seconds: dict[str, dict[str, float | None]] = {}
     memory: dict[str, dict[str, float | None]] = {}
     models = {}

@@ -9,6 +9,7 @@ import pytest
 
 import bayleaf
 from bayleaf.table.views import category, flag, normal
+from cli_process import bayleaf as run
 from cli_process import done, refused
 
 ROWS = [
@@ -82,3 +83,38 @@ def test_the_format_of_a_file_is_that_in_which_it_was_written(number: int) -> No
     path = Path(__file__).parent / "golden" / f"format{number}.bayleaf"
     assert json.loads(done("inspect", path, "--json"))["format"] == number
     assert f"format {number}" in done("inspect", path)
+
+
+def test_mistakes_are_shown_and_explained_for_tables_and_mail_as_well(tmp_path: Path) -> None:
+    rows = [("x", 1, "p"), ("y", 2, "q"), ("x", 3, "p"), ("y", 1, "q"), ("x", 2, "q")]
+    columns = {"a": [a for a, _, _ in rows], "b": [b for _, b, _ in rows]}
+    bayleaf.Model({"a": category(), "b": normal()}).learn(columns, [label for *_, label in rows]).save(
+        tmp_path / "t.bl"
+    )
+    (tmp_path / "t.csv").write_text("a,b,label\n" + "".join(f"{a},{b},{label}\n" for a, b, label in rows))
+    found = json.loads(
+        done("evaluate", tmp_path / "t.bl", tmp_path / "t.csv", "--worst", "3", "--json", "-q")
+    )
+    assert [each["row"] for each in found["mistakes"]] == [{"a": "x", "b": 1.0}]
+    shown = done("evaluate", "t.bl", "t.csv", "-q", cwd=tmp_path)
+    assert "line 2: p, taken for q" in shown
+    assert "a=x" in shown
+    for label, text in (("ham", "see you at noon"), ("spam", "a free prize")):
+        (tmp_path / "mail" / label).mkdir(parents=True)
+        for number in range(3):
+            (tmp_path / "mail" / label / f"{number}.eml").write_text(f"Subject: {text}\n\n{text}\n")
+    done("train", "-q", "--preset", "mail", "--tuning", "none", tmp_path / "mail", "-o", tmp_path / "m.bl")
+    (tmp_path / "mail" / "ham" / "0.eml").write_text("Subject: a free prize\n\na free prize\n")
+    report = tmp_path / "r.html"
+    shown = done("evaluate", "m.bl", "mail", "-q", "--html", report, cwd=tmp_path)
+    assert "0.eml: ham, taken for spam" in shown
+    assert "free prize" in report.read_text("utf-8")
+
+
+def test_a_file_that_is_named_where_a_text_belongs_is_remarked_on(tmp_path: Path) -> None:
+    bayleaf.Model().learn(["great film", "scsi disk"], ["good", "bad"]).save(tmp_path / "m")
+    (tmp_path / "post.txt").write_text("scsi disk\n")
+    ran = run("explain", "m", "post.txt", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert "use '< post.txt'" in ran.stderr
+    assert "name of a file" not in run("explain", "m", "scsi disk", cwd=tmp_path).stderr

@@ -56,6 +56,15 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
         file.write(data)
 
 
+def hard_links(path: str | os.PathLike[str]) -> int:
+    """How many names a file has that can be replaced under one of them only; 0 if there is no such file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0
+    return found.st_nlink if stat.S_ISREG(found.st_mode) else 0
+
+
 def is_stream(path: str | os.PathLike[str]) -> bool:
     """Whether a path is something to write to that cannot be replaced: a device, a pipe, standard output."""
     name = os.fspath(path)
@@ -100,6 +109,8 @@ def _beside(target: str) -> tuple[int, str]:
             handle = os.open(name, flags, 0o666 if before is None else 0o600)
         except FileExistsError:
             continue
+        except OSError as error:  # the user knows the target, not the file beside it
+            raise type(error)(error.errno, error.strerror, target) from None
         if not _locked(handle) or not os.path.exists(name):  # taken for a leftover before it was locked
             os.close(handle)
             continue

@@ -161,6 +161,14 @@ def _spoiled(kinds: set[type], values: list[Any]) -> bool:
     return as_array(list(set(values))).dtype.kind == "O"
 
 
+def holds_lists(y: Any) -> bool:
+    """Whether each row has a list or a set of names instead of one."""
+    if not hasattr(y, "__len__") or not isinstance(next(iter(y), None), list | tuple | set | frozenset):
+        return False
+    rows = all(isinstance(names, list | tuple | set | frozenset) for names in y)
+    return rows and any(isinstance(name, str) for names in y for name in names)
+
+
 def plain_labels(y: Any) -> Any:
     """Return labels as NumPy would not spoil them; ValueError where one is missing.
 

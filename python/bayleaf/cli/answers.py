@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.class_names import by_name, name_of
 from bayleaf.cli.reading import finite
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Answers:
         self._model = model
         self._style = style
         self._classes: list[Label] = model.classes
-        self._names = [_field(str(name)) for name in self._classes]
+        self._names = [_field(name_of(name)) for name in self._classes]
         self._fields = dict(zip(self._classes, self._names, strict=True))
         self._lines = {label: name + b"\n" for label, name in self._fields.items()}
         self._scored = None if style.score is None else self._number(style.score)
@@ -96,11 +97,11 @@ class Answers:
         self.prefix = style.prefix if style.prefix is not None else PREFIX if clash else ""
 
     def _number(self, label: str) -> int:
-        classes = [str(name) for name in self._classes]
+        classes = by_name(self._classes)
         if label not in classes:
-            listed = ", ".join(map(repr, classes[:12]))
+            listed = ", ".join(repr(name_of(name)) for name in self._classes[:12])
             raise click.UsageError(f"The model has no class {label!r}. Its classes are {listed}.")
-        return classes.index(label)
+        return self._classes.index(classes[label])
 
     def lines(self, batch: Batch) -> Iterator[bytes]:
         """One line for each document, and for each that was left out."""
@@ -147,23 +148,30 @@ class Answers:
         return self._style.unsure is not None and probability < self._style.unsure
 
     def _long_lines(self, batch: Batch) -> Iterator[bytes]:
-        asked = self.asked(batch)
-        posterior = asked.probabilities
-        columns = [_fields(batch.columns[name]) for name in self._kept(batch)]
-        texts = _strings(batch.texts) if self._style.explain else None
-        odds = asked.odds() if self._style.log_odds else None
-        scores = asked.scores(self._scored) if self._scored is not None else None
-        for row, number in enumerate(asked.best):
-            unsure = self._is_unsure(float(posterior[row, number]))
-            fields = [UNSURE.encode() if unsure else self._names[number]]
-            fields += [repr(scores[row]).encode()] if scores else []
-            fields += [b"%.4f" % odds[row]] if odds else []
-            fields += self._shares(posterior[row].tolist()) if self._style.proba else []
-            fields += [self._reasons(texts[row])] if texts else []
-            yield b"\t".join([*fields, *(column[row] for column in columns)]) + b"\n"
+        asked, style = self.asked(batch), self._style
+        columns: list[Iterable[bytes]] = [self._named(asked)]
+        if self._scored is not None:
+            columns.append(repr(score).encode() for score in asked.scores(self._scored))
+        if style.log_odds:
+            columns.append(b"%.4f" % odds for odds in asked.odds())
+        if style.proba:
+            columns.append(map(self._shares, asked.probabilities.tolist()))
+        if style.explain:
+            columns.append(map(self._reasons, _strings(batch.texts)))
+        columns += (_fields(batch.columns[name]) for name in self._kept(batch))
+        return (b"\t".join(row) + b"\n" for row in zip(*columns, strict=True))
 
-    def _shares(self, posterior: list[float]) -> list[bytes]:
-        return [name + b"=%.6g" % p for name, p in zip(self._names, posterior, strict=True)]
+    def _named(self, asked: Asked) -> Iterator[bytes]:
+        """The answer to each document, or that it is unsure."""
+        names = map(self._names.__getitem__, asked.best)
+        if self._style.unsure is None:
+            return names
+        sure = asked.probabilities.max(axis=1).tolist()
+        both = zip(names, sure, strict=True)
+        return (UNSURE.encode() if self._is_unsure(share) else name for name, share in both)
+
+    def _shares(self, posterior: list[float]) -> bytes:
+        return b"\t".join(name + b"=%.6g" % p for name, p in zip(self._names, posterior, strict=True))
 
     def _reasons(self, text: str, most: int = 6) -> bytes:
         terms = self._model.explain(text).terms()[:most]
@@ -187,7 +195,7 @@ class Answers:
                 answer["log_odds"] = odds[row]
             if self._style.proba:
                 shares = posterior[row].tolist()
-                answer["probabilities"] = dict(zip(map(str, self._classes), shares, strict=True))
+                answer["probabilities"] = dict(zip(map(name_of, self._classes), shares, strict=True))
             if texts:
                 answer["explanation"] = self._model.explain(texts[row]).to_dict()["parts"]
             yield self._joined(record, answer, batch, row)

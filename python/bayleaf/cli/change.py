@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.class_names import by_name
 from bayleaf.cli import options
 from bayleaf.cli.reading import Reading, finite
 from bayleaf.cli.weighing import LEVELS, Kept, facts, named, remind, weigh
@@ -80,7 +81,8 @@ def forget_command(
     """Take learned documents back, as if they had never been seen.
 
     INPUT is the same documents with the same labels. If a term of one of them was not learned so often with
-    its label, the model refuses and stays as it was. To correct a label, see 'relabel'.
+    its label, the model refuses and stays as it was; one trained with --ledger refuses every document that
+    was not learned with that label. To correct a label, see 'relabel'.
 
     \b
     Examples:
@@ -132,7 +134,7 @@ def relabel_command(
     reading = Reading.taken(given)
     with _changing(model_file, output, inputs, reading, no_wait, as_json) as change:
         model = change.model
-        classes = {str(name): name for name in model.classes}
+        classes = by_name(model.classes)
         check_known([old] if new_class else [old, new], model, model_file)
         for batch in reading.batches(opened(reading, inputs, model, labeled=False)):
             rows = documents(model, batch)

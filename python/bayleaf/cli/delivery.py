@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bayleaf.class_names import name_of
 from bayleaf.cli import verdicts
 from bayleaf.cli.wording import verdict_line
 
@@ -60,7 +61,7 @@ def judged(model_file: str, raw: bytes, spam: str, threads: int | None) -> tuple
     from bayleaf.cli.models import load, of_columns, of_mail
 
     model = load(model_file, threads)
-    classes = [str(name) for name in model.classes]
+    classes = [name_of(name) for name in model.classes]
     if spam not in classes:
         listed = ", ".join(map(repr, classes[:12]))
         raise click.ClickException(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayleaf.cli import options
-from bayleaf.cli.reading import Reading
+from bayleaf.cli.reading import Reading, finite
 
 if TYPE_CHECKING:
     from bayleaf.cli.measuring import Measurement, Mistake
@@ -43,13 +43,13 @@ def evaluate_command(
       bayleaf evaluate spam.bayleaf messages.tsv --worst 10 --html report.html
     """
     from bayleaf.cli.measuring import Measurement
-    from bayleaf.cli.models import check_target, documents, load, of_columns, opened
+    from bayleaf.cli.models import check_target, documents, load, opened
 
     reading = Reading.taken(given)
     if html:
         check_target(html, model_file, *inputs)
     model = load(model_file, reading.threads)
-    measured = Measurement(model, 0 if of_columns(model) else worst)
+    measured = Measurement(model, worst)
     for batch in reading.batches(opened(reading, inputs, model, labeled=True)):
         measured.add(documents(model, batch), batch.labels, batch.origin)
     measured.check(inputs[0])
@@ -58,7 +58,7 @@ def evaluate_command(
         reading.remark(f"Wrote {html}.")
     if as_json:
         click.echo(
-            json.dumps(measured.to_dict() | {"mistakes": [_as_dict(each) for each in measured.mistakes]})
+            json.dumps(finite(measured.to_dict() | {"mistakes": list(map(_as_dict, measured.mistakes))}))
         )
     else:
         _show(measured)
@@ -76,7 +76,7 @@ def _as_dict(mistake: Mistake) -> dict[str, Any]:
 
     return {
         "origin": mistake.origin,
-        "text": mistake.text,
+        "text" if isinstance(mistake.document, str) else "row": mistake.document,
         "label": mistake.truth,
         "predicted": mistake.answer,
         "probability": math.exp(mistake.log_posterior),
@@ -103,7 +103,7 @@ def _show_mistake(show: Any, model: Model, mistake: Mistake, longest: int = 400)
 
     from bayleaf.cli.show import colored, reasons, visible
 
-    explanation = model.explain(mistake.text, mistake.answer)
+    explanation = model.explain(mistake.document, mistake.answer)
     head = f"{mistake.origin}: {mistake.truth}, taken for {mistake.answer}"
     text = colored(explanation)
     if len(text) > longest:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.class_names import by_name, name_of
 from bayleaf.cli import options
 from bayleaf.cli.reading import finite
 
@@ -46,9 +47,9 @@ def explain_command(
     model = load(model_file)
     given = one_text(text)
     document = _row(given, model, model_file) if of_columns(model) else given
-    classes = {str(name): name for name in model.classes}
+    classes = by_name(model.classes)
     if label is not None and label not in classes:
-        listed = ", ".join(map(repr, classes))
+        listed = ", ".join(repr(name_of(name)) for name in model.classes)
         raise click.ClickException(f"{model_file} has no class {label!r}. Its classes are {listed}.")
     explanation = model.explain(document, None if label is None else classes[label])
     if html:
@@ -85,6 +86,12 @@ def _row(text: str, model: Model, path: str) -> dict[str, Any]:
 def one_text(argument: str | None) -> str:
     """The text that was given, or all of standard input."""
     if argument is not None and argument != "-":
+        if os.path.isfile(argument):
+            click.echo(
+                f"{argument!r} is read as a text, though it is the name of a file. For what is in it, "
+                f"use '< {argument}'.",
+                err=True,
+            )
         return os.fsencode(argument).decode("utf-8", "replace")
     document = sys.stdin.buffer.read()
     if not document.strip():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.class_names import by_name, name_of
 from bayleaf.cli import options
 from bayleaf.cli.reading import finite, size
 from bayleaf.cli.weighing import facts as weights
@@ -39,9 +40,10 @@ def inspect_command(model_file: str, terms: int, label: str | None, as_json: boo
     from bayleaf.cli.models import load
 
     model = load(model_file)
-    chosen = [name for name in model.classes if label is None or str(name) == label]
+    known = by_name(model.classes)
+    chosen = list(model.classes) if label is None else [known[label]] if label in known else []
     if label is not None and not chosen:
-        listed = ", ".join(repr(str(name)) for name in model.classes)
+        listed = ", ".join(repr(name_of(name)) for name in model.classes)
         raise click.ClickException(f"{model_file} has no class {label!r}. Its classes are {listed}.")
     if as_json:
         click.echo(json.dumps(finite(_facts(model_file, model, chosen, terms))))
@@ -63,13 +65,14 @@ def _facts(path: str, model: Model, chosen: list[Label], terms: int) -> dict[str
         "alpha": model.alpha,
         "unseen": model.unseen,
         "tuning": weights(model),
+        "ledger": model.ledger is not None,
         "documents": model.n_documents,
         "classes": [
             {"class": name, "documents": count, "prior": priors[name]}
             for name, count in model.class_documents.items()
         ],
         "top_terms": {
-            str(name): [model.top_terms(name, terms, view) for view in views_with_terms(model)]
+            name_of(name): [model.top_terms(name, terms, view) for view in views_with_terms(model)]
             for name in chosen
         },
     }
@@ -110,6 +113,8 @@ def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
         show.print(plain(f"{column}{view!r}{counted}"))
     priors_named = model.priors if isinstance(model.priors, str) else "given"
     show.print(plain(f"alpha {model.alpha:g}, {priors_named} priors, unseen terms: {model.unseen}"))
+    if model.ledger is not None:
+        show.print(plain("Ledger: a hash of each document; what was never learned cannot be forgotten"))
     if model.judgment is not None:
         show.print(plain(f"Tuned: {named(model)}; {outcome(model.judgment.loss)}"))
     priors = _priors(model)

@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import stat
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 POLL = 0.05
 
 
-@contextlib.contextmanager
-def locked(path: str, wait: bool, remark: Callable[[str], None]) -> Iterator[None]:
+class locked:  # noqa: N801 (a context manager, written as one: `contextlib` takes longer to import than to lock)
     """Hold the lock of a file, from before it is read until after it is written.
 
     The lock is on a file of its own, because the model is replaced; whoever holds it removes it in the end.
     """
-    from bayleaf.atomic import is_stream
 
-    if os.name == "nt" or is_stream(path):
-        yield
-        return
-    folder, base = os.path.split(os.path.realpath(path))
-    name = os.path.join(folder, f".{base[:100]}.lock")
-    handle = _taken(name, path, wait, remark)
+    def __init__(self, path: str, wait: bool, remark: Callable[[str], None]) -> None:
+        self._path, self._wait, self._remark = path, wait, remark
+        folder, base = os.path.split(os.path.realpath(path))
+        self._name = os.path.join(folder, f".{base[:100]}.lock")
+        self._handle: int | None = None
+
+    def __enter__(self) -> None:
+        if os.name != "nt" and _can_be_replaced(self._path):
+            self._handle = _taken(self._name, self._path, self._wait, self._remark)
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is None:
+            return
+        try:  # noqa: SIM105 (as above)
+            os.unlink(self._name)
+        except OSError:
+            pass
+        os.close(self._handle)
+
+
+def _can_be_replaced(path: str) -> bool:
+    """Whether a path is a file, or nothing yet; devices and pipes are written to, and need no lock."""
     try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        os.close(handle)
+        mode = os.stat(path).st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def _taken(name: str, path: str, wait: bool, remark: Callable[[str], None]) -> int:

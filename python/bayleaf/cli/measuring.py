@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.class_names import by_name
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -21,7 +23,8 @@ class Mistake:
     """A document that got the wrong class, and how sure the model was of it."""
 
     origin: str
-    text: str
+    document: str | dict[str, Any]
+    """The text, or the row of a table or a mail."""
     truth: Label
     answer: Label
     log_posterior: float
@@ -38,9 +41,10 @@ class Measurement:
     def __post_init__(self) -> None:
         from bayleaf.metrics import Scorecard
 
-        self._known = {str(name): number for number, name in enumerate(self.model.classes)}
+        classes = self.model.classes
+        self._known = {name: classes.index(label) for name, label in by_name(classes).items()}
         self._strangers: list[Label] = []
-        self.card: Scorecard = Scorecard(len(self._known))
+        self.card: Scorecard = Scorecard(len(classes))
 
     @property
     def names(self) -> list[Label]:
@@ -64,7 +68,7 @@ class Measurement:
         numbers = seen.encode(labels)
         for name in seen.names:
             if name not in self._known:
-                self._known[name] = len(self._known)
+                self._known[name] = len(self.names)
                 self._strangers.append(name)
         return np.array([self._known[name] for name in seen.names], np.intp)[numbers]
 
@@ -77,7 +81,9 @@ class Measurement:
         worst = wrong[np.argsort(-sure[wrong], kind="stable")[: self.most]].tolist()
         names = self.names
         self.mistakes += [
-            Mistake(origin(row), _text(texts, row), names[truth[row]], names[answers[row]], float(sure[row]))
+            Mistake(
+                origin(row), _document(texts, row), names[truth[row]], names[answers[row]], float(sure[row])
+            )
             for row in worst
         ]
         self.mistakes.sort(key=lambda mistake: -mistake.log_posterior)
@@ -113,6 +119,15 @@ class Measurement:
         }
 
 
-def _text(texts: Any, row: int) -> str:
-    value = texts[row]
-    return str(value.as_py() if hasattr(value, "as_py") else value)
+def _document(texts: Any, row: int) -> str | dict[str, Any]:
+    """A document as it can be explained, and written as JSON."""
+    if isinstance(texts, dict):
+        return {name: _plain(column[row]) for name, column in texts.items()}
+    return str(_plain(texts[row]))
+
+
+def _plain(value: Any) -> Any:
+    for method in ("as_py", "item"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    return value

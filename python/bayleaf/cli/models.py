@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from bayleaf.class_names import by_name, name_of
 from bayleaf.engines.batches import documents as documents
 from bayleaf.engines.batches import labels_for as labels_for
 from bayleaf.engines.batches import of_columns as of_columns
@@ -102,9 +103,16 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the place of `path` if nothing goes wrong."""
     from bayleaf import atomic
 
+    names = atomic.hard_links(path)
     try:
         with atomic.replacing(path) as file:
             yield file
+        if names > 1:
+            click.echo(
+                f"{path} had {names} names (hard links): the others still hold the model as it was. Share a "
+                "model by symbolic links.",
+                err=True,
+            )
     except OSError as error:
         kept = " The file is as it was before." if os.path.exists(path) else ""
         raise click.ClickException(f"{path} could not be written: {error.strerror or error}.{kept}") from None
@@ -114,8 +122,8 @@ def check_known(labels: Iterable[str], model: Model, path: str = "The model") ->
     """Refuse a label that is new to the model: mostly it is a misspelled one."""
     from difflib import get_close_matches
 
-    classes = [str(name) for name in model.classes]
-    new = next((label for label in labels if label not in classes), None)
+    classes, known = [name_of(name) for name in model.classes], by_name(model.classes)
+    new = next((label for label in labels if label not in known), None)
     if new is None or not classes:
         return
     close = get_close_matches(new, classes, 1)

@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 
+from bayleaf.class_names import by_name
 from bayleaf.cli import one_message, verdicts, wording
 
 TYPE_CHECKING = False
@@ -108,11 +109,13 @@ def _changed(options: one_message.Options, documents: list[bytes], data: bytes) 
     path, remarks = options.names[0], not options.get("quiet")
     if not all(document.strip(b"\r\n") for document in documents):
         return None
+    if os.stat(path).st_nlink > 1:  # written behind the model, a change would be seen under its other names
+        return None
     with locked(path, not options.get("no_wait"), _remark if remarks else lambda _: None):
         model = one_message.opened(path)
         if model.columns[0] and (options.get("format") != "eml" or not one_message.is_mail(model)):
             return None
-        classes = {str(name): i for i, name in enumerate(model.classes)}
+        classes = {name: model.classes.index(label) for name, label in by_name(model.classes).items()}
         rows = [_read(model, document, options) for document in documents]
         texts = [list(column) for column in zip(*rows, strict=True)]
         wanted = [(added, options.get(name)) for added, name in ((False, "old"), (True, "new"))]
@@ -150,7 +153,8 @@ def _remark(text: str) -> None:
 
 def _uninterrupted(change: Callable[[], bool]) -> bool:
     """Whether a change was made. If so, Ctrl-C must no longer say that none was."""
-    import signal
+    # Python's own module imports `enum`, for names that are not needed here.
+    import _signal as signal  # type: ignore[import-not-found]
 
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     changed = False

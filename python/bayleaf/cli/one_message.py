@@ -10,6 +10,7 @@ import io
 import os
 import sys
 
+from bayleaf.class_names import name_of
 from bayleaf.cli import verdicts, wording
 
 TYPE_CHECKING = False
@@ -201,7 +202,7 @@ def delivered(model: QuickModel, raw: bytes, options: Options) -> Found | None:
     """The verdict on a mail."""
     from bayleaf._core import powers
 
-    classes, spam = [str(name) for name in model.classes], options.get("spam", "spam")
+    classes, spam = [name_of(name) for name in model.classes], options.get("spam", "spam")
     if not raw.strip() or spam not in classes:
         return None
     mail = verdicts.without_forged(verdicts.without_separator(raw))
@@ -281,7 +282,7 @@ def _answer(model: QuickModel, text: str, joint: list[float], options: Options) 
     """The answer to one document as a line."""
     from bayleaf import _core
 
-    names = [_field(str(name)) for name in model.classes]
+    names = [_field(name_of(name)) for name in model.classes]
     if not (options.get("json") or options.get("proba") or options["unsure"] is not None):
         return names[joint.index(max(joint))] + b"\n"
     logs = _core.log_posterior_of_one(joint)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.class_names import spelled_alike
 from bayleaf.cli.ahead import ahead
 from bayleaf.cli.progress import ProgressLine
 from bayleaf.cli.wording import hint
@@ -128,6 +129,11 @@ class Reading:
                 labels.check(1000)
         finally:
             line.end()
+        if labels is not None and (alike := labels.alike()):
+            self.remark(
+                f"The classes {' and '.join(map(repr, alike))} are kept apart: a class is known by its text, "
+                "in every format. If one class is meant, write its labels alike."
+            )
         self.tell_skipped(corpus)
 
     def tell_skipped(self, corpus: Corpus) -> None:
@@ -150,6 +156,10 @@ class Labels:
         self._seen.encode(batch.labels)
         self._rows += len(batch)
         self.check(MANY_ROWS)
+
+    def alike(self) -> list[str]:
+        """Classes that are one number or one word in several spellings, if there are any."""
+        return spelled_alike(self._seen.names)
 
     def check(self, fewest: int) -> None:
         """Ask whether so many classes are meant, once there are enough rows to tell."""

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from bayleaf.class_names import name_of
 from bayleaf.cli import report_plots
 from bayleaf.html_page import document, facts, figures, table
 
@@ -41,12 +42,12 @@ def _by_class(measured: Measurement) -> str:
     card = measured.card
     heads = ("class", "precision", "recall", "F1", "documents")
     columns = zip(measured.names, card.precision, card.recall, card.f1, card.support, strict=True)
-    rows = [(str(name), f"{p:.4f}", f"{r:.4f}", f"{f:.4f}", f"{n:,}") for name, p, r, f, n in columns]
+    rows = [(name_of(name), f"{p:.4f}", f"{r:.4f}", f"{f:.4f}", f"{n:,}") for name, p, r, f, n in columns]
     return table(heads, 1, [(row, False) for row in rows])
 
 
 def _plots(measured: Measurement) -> str:
-    card, names = measured.card, [str(name) for name in measured.names]
+    card, names = measured.card, [name_of(name) for name in measured.names]
     plots = [
         (
             "Reliability: how often an answer of this confidence is right",
@@ -85,6 +86,6 @@ def _mistakes(measured: Measurement) -> str:
 def _mistake(model: Model, mistake: Mistake) -> str:
     origin, truth = html.escape(mistake.origin), html.escape(str(mistake.truth))
     sure = f"{math.exp(mistake.log_posterior):.4g}"
-    explained = model.explain(mistake.text, mistake.answer).to_html()
+    explained = model.explain(mistake.document, mistake.answer).to_html()
     head = f"<p><code>{origin}</code> is <b>{truth}</b>; the wrong answer was {sure} sure:</p>"
     return f"<article>{head}{explained}</article>"

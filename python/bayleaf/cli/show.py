@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayleaf.class_names import name_of
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
@@ -61,7 +63,7 @@ def visible(text: str) -> str:
 
 def tail(name: object, longest: int = 31) -> str:
     """A name that fits into a column; what tells long names apart is mostly at their end."""
-    text = str(name)
+    text = name_of(name)
     return text if len(text) <= longest else "…" + text[1 - longest :]
 
 
@@ -95,7 +97,7 @@ def confusion(card: Scorecard, names: Sequence[Label], width: int = 80) -> list[
     """
     if len(names) > WIDEST_MATRIX:
         return [_most_confused(card, names)]
-    longest = max(len(visible(str(name))) for name in names)
+    longest = max(len(visible(name_of(name))) for name in names)
     cells = len(names) * (3 + max(len(str(card.confusion.max())), min(longest, 12)))
     if max(longest, 13) + cells <= width:
         return [_numbers(card, names)]
@@ -103,7 +105,7 @@ def confusion(card: Scorecard, names: Sequence[Label], width: int = 80) -> list[
 
 
 def _numbers(card: Scorecard, names: Sequence[Label]) -> RenderableType:
-    rows = table(MATRIX_HEAD, *(visible(str(name))[:12] for name in names))
+    rows = table(MATRIX_HEAD, *(visible(name_of(name))[:12] for name in names))
     for number, name in enumerate(names):
         counts = card.confusion[number].tolist()
         total = max(sum(counts), 1)
@@ -129,13 +131,13 @@ def _shades(card: Scorecard, names: Sequence[Label]) -> Text:
 
     from rich.text import Text
 
-    longest = min(max(len(visible(str(name))) for name in names), 26)
+    longest = min(max(len(visible(name_of(name))) for name in names), 26)
     shown = Text(MATRIX_HEAD.ljust(longest + 4), "bold", no_wrap=True)
     shown.append("".join(f" {letter}" for letter in letters[: len(names)]) + "\n")
     for number, name in enumerate(names):
         counts = card.confusion[number].tolist()
         total = max(sum(counts), 1)
-        shown.append(f"{letters[number]}  {visible(str(name))[:longest]:<{longest}} ", "")
+        shown.append(f"{letters[number]}  {visible(name_of(name))[:longest]:<{longest}} ", "")
         for at, count in enumerate(counts):
             shown.append(_shade(count / total), RIGHT if number == at else WRONG)
         shown.append("\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayleaf.class_names import name_of
 from bayleaf.cli import options
 from bayleaf.cli.reading import Reading, counted, size
 from bayleaf.cli.shards import NOTE, Shard, check_shard, parsed
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
     "--tuning",
     type=click.Choice(LEVELS),
     help="Fit weights on held-out documents: auto (the default for text) to none.",
+)
+@click.option(
+    "--ledger", is_flag=True, help="Remember a hash of each document: 'forget' then refuses any other."
 )
 @click.option("-y", "--yes", is_flag=True, help="Learn as many classes as there are, without asking.")
 @options.labeling
@@ -262,7 +266,7 @@ def _keep(
         facts = {
             "model": output,
             "bytes": written,
-            "documents": {str(name): count for name, count in model.class_documents.items()},
+            "documents": {name_of(name): count for name, count in model.class_documents.items()},
             "terms": terms,
             "tuning": weights(model),
         }

@@ -93,10 +93,19 @@ def last_line(lines: bytes) -> int:
     return len(lines)
 
 
-def pieces(stream: Stream, settings: Settings, cut: Cut) -> Iterator[bytes]:
-    """Read blocks of about a batch that end where a record does; a long record makes a longer block."""
+class Place:
+    """The number of the line that comes next."""
+
+    line = 1
+
+
+def pieces(stream: Stream, settings: Settings, cut: Cut, place: Place) -> Iterator[bytes]:
+    """Read blocks of about a batch that end where a record does; a long record makes a longer block.
+
+    Whoever takes them moves the place on, which is named when one is too long.
+    """
     size = settings.batch_bytes
-    record, line = (Waiting(stream.name, settings.max_record) for _ in range(2))
+    record, line = (Waiting(stream.name, settings.max_record, place) for _ in range(2))
     while chunk := stream.read(size):
         if len(chunk) < size and not stream.interactive:
             yield record.taken(line.taken(chunk))
@@ -105,9 +114,9 @@ def pieces(stream: Stream, settings: Settings, cut: Cut) -> Iterator[bytes]:
         if end:
             lines = line.taken(memoryview(chunk)[:end])
             begin = cut(lines)
-            if begin >= 0 and (whole := record.taken(memoryview(lines)[:begin])):
-                record.first_line = line.first_line = record.first_line + whole.count(b"\n")
-                yield whole
+            whole = lines if begin == len(lines) else memoryview(lines)[: max(begin, 0)]
+            if begin >= 0 and (taken := record.taken(whole)):
+                yield taken
             record.add(lines[max(begin, 0) :])
         line.add(chunk[end:])
     if rest := record.taken(line.taken(b"")):
@@ -117,9 +126,8 @@ def pieces(stream: Stream, settings: Settings, cut: Cut) -> Iterator[bytes]:
 class Waiting:
     """Bytes of a record or line that is not complete, in the pieces in which they came; at most so many."""
 
-    def __init__(self, name: str, most: int) -> None:
-        self.first_line = 1
-        self._name, self._most = name, most
+    def __init__(self, name: str, most: int, place: Place) -> None:
+        self._name, self._most, self._place = name, most, place
         self._pieces: list[bytes] = []
         self._size = 0
 
@@ -127,12 +135,14 @@ class Waiting:
         """Keep a piece, if the limit lets it."""
         self._size += len(piece)
         if self._size > self._most:
-            raise CorpusError(f"{self._name}, line {self.first_line}{too_long(self._most)}.")
+            raise CorpusError(f"{self._name}, line {self._place.line}{too_long(self._most)}.")
         if piece:
             self._pieces.append(piece)
 
     def taken(self, last: bytes | memoryview) -> bytes:
         """Take everything out, and the last piece behind it."""
+        if isinstance(last, bytes) and not self._pieces:
+            return last
         whole = b"".join([*self._pieces, last])
         self._pieces, self._size = [], 0
         return whole
@@ -140,12 +150,13 @@ class Waiting:
 
 def blocks(stream: Stream, settings: Settings, cut: Cut = last_line, raw: bool = False) -> Iterator[Block]:
     """Read a stream as blocks of whole records in UTF-8, or `raw`, as they are."""
-    line = 1
-    for piece in pieces(stream, settings, cut):
+    place = Place()
+    for piece in pieces(stream, settings, cut, place):
+        line = place.line
         buffer, spoiled = (piece, NONE) if raw else decoded(piece, settings, stream.name, line)
         newlines = positions(np.frombuffer(buffer, np.uint8), 10)
+        place.line += len(newlines)
         yield Block(stream.name, buffer, line, newlines, spoiled)
-        line += len(newlines)
 
 
 def decoded(piece: bytes, settings: Settings, name: str, line: int) -> tuple[bytes, Offsets]:
