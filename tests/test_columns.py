@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayleaf import Model, bins, category, counts, flag, kernel, normal
+from bayleaf import Model, NaiveBayes, bins, category, counts, flag, kernel, normal
 from bayleaf.columns import as_flags, as_numbers, as_values
 
 
@@ -83,3 +83,16 @@ def test_a_row_of_a_frame_is_explained() -> None:
 def test_columns_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match=r"different lengths: \[2, 1\]"):
         Model({"a": normal(), "b": category()}).learn({"a": [1, 2], "b": ["x"]}, ["k", "l"])
+
+
+def test_sentences_are_text_however_often_each_occurs_and_names_are_categories() -> None:
+    sentences = ["win a free prize now", "see you at noon then", "cheap pills for you", "lunch on friday?"]
+    agreed = ["Strongly agree", "Agree", "Neither agree nor disagree", "Disagree"]
+    for times in (1, 2, 20):
+        frame = pd.DataFrame({"text": sentences * times, "answer": agreed * times, "size": range(4 * times)})
+        found = NaiveBayes().fit(frame, ["spam", "ham"] * 2 * times)
+        views: Any = found.views_
+        assert "words" in str(views["text"])
+        assert ("category" in str(views["answer"])) == (times > 1)
+    asked = pd.DataFrame({"text": ["a free prize"], "answer": ["Agree"], "size": [3]})
+    assert found.predict(asked).tolist() == ["spam"]

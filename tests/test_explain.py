@@ -208,3 +208,5 @@ def test_top_terms_are_those_with_the_highest_log_odds() -> None:
     assert len(MAIL.top_terms("ham", 100)) == 5
     with pytest.raises(ValueError, match="There is no class 'eggs'"):
         MAIL.top_terms("eggs")
+    with pytest.raises(ValueError, match=r"There is no view 7\. The views are \{0: "):
+        MAIL.top_terms("spam", view=7)

@@ -19,13 +19,24 @@ HEAVY = (
     "simplemma",
     "lemminflect",
 )
-LOADED = f"import sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+OURS = (
+    "bayleaf.explanation",
+    "bayleaf.column_views",
+    "bayleaf.ready",
+    "bayleaf.table",
+    "bayleaf.tuning.tune",
+    "bayleaf.tuning.examples",
+    "bayleaf.corpus",
+    "bayleaf.naive_bayes",
+)
+"""What is ours and not needed to answer: learning weights, tables, reasons, files of documents."""
 
 
-def loaded_after(program: str) -> str:
-    """Which of the heavy packages a fresh process has loaded after a program."""
+def loaded_after(program: str, names: tuple[str, ...] = HEAVY) -> str:
+    """Which of these modules a fresh process has loaded after a program."""
+    loaded = f"import sys; print([name for name in {names!r} if name in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", f"{program}\n{LOADED}"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{program}\n{loaded}"], capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
 
@@ -46,3 +57,35 @@ assert model.explain("a prize").label == "spam"
 assert model.learn(["noon"], ["ham"]).forget(["noon"], ["ham"]).n_documents == 2
 """
     assert loaded_after(program) == "[]"
+
+
+ANSWER = (
+    "from bayleaf import Model; print(Model.load({!r}).predict(['a prize']), file=__import__('sys').stderr)"
+)
+
+
+def test_a_saved_model_answers_without_tables_and_without_what_earns_weights(tmp_path: Path) -> None:
+    texts, labels = ["win a prize", "see you at noon", "a prize for you", "at noon"], ["spam", "ham"] * 2
+    plain, tuned = tmp_path / "plain", tmp_path / "tuned"
+    Model().learn(texts, labels).save(plain)
+    Model().learn(texts, labels).tune(texts, labels, "terms").save(tuned)
+    for file, beside in ((plain, ("bayleaf.tuning.judgment", "bayleaf.tuning.scorer")), (tuned, ())):
+        assert loaded_after(ANSWER.format(str(file)), (*HEAVY, *OURS, *beside)) == "[]"
+
+
+def test_what_was_not_loaded_is_there_when_it_is_asked_for(tmp_path: Path) -> None:
+    Model().learn(["win a prize", "see you at noon"], ["spam", "ham"]).save(tmp_path / "model")
+    program = f"""
+from bayleaf import Model, tuning
+model = Model.load({str(tmp_path / "model")!r})
+assert model.explain("a prize").label == "spam"
+assert model.tune(["win a prize", "see you at noon"], ["spam", "ham"], "views").judgment is not None
+assert tuning.FEW == 30
+try:
+    tuning.nothing
+except AttributeError as error:
+    assert "'nothing'" in str(error)
+else:
+    raise AssertionError
+"""
+    assert loaded_after(program, ("bayleaf.tuning.tune",)) == "['bayleaf.tuning.tune']"

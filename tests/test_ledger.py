@@ -1,5 +1,6 @@
 """`Model(ledger=True)`: which documents were learned is known by identity, not by terms."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayleaf import Model, ModelFileError, category, words
+from bayleaf import Model, ModelFileError, NaiveBayes, category, load, words
+from cli_process import bayleaf
 
 TEXTS = ["win a free prize", "free lunch at noon", "lunch with a prize"]
 LABELS = ["spam", "ham", "ham"]
@@ -111,3 +113,52 @@ def test_a_ledger_that_does_not_fit_its_counts_is_a_damaged_file() -> None:
     for wrong in ({"ledger_times": arrays[0]["ledger_times"] + 1}, {"ledger": arrays[0]["ledger"][1:]}):
         with pytest.raises(ModelFileError, match="ledger"):
             Model.from_bytes(storage.pack(settings, [arrays[0] | wrong]))
+
+
+def test_a_classifier_keeps_a_ledger_through_weights_a_file_and_a_merge(tmp_path: Path) -> None:
+    made = [f"{text} {number}" for number in range(20) for text in TEXTS]
+    estimator = NaiveBayes(ledger=True).fit(made, LABELS * 20)
+    estimator.save(tmp_path / "model.bayleaf")
+    kept = load(tmp_path / "model.bayleaf")
+    assert kept.ledger is True
+    assert kept.learned([made[0], "new"]) == [{"spam": 1}, {}]
+    with pytest.raises(ValueError, match="Document 0 was never learned"):
+        kept.forget(["lunch with a noon 3"], ["ham"])
+    kept.merge(NaiveBayes(kept.views_, ledger=True, tuning=None).fit(["new"], ["ham"]))
+    assert kept.forget(["new"], ["ham"]).learned(["new"]) == [{}]
+    with pytest.raises(ValueError, match=r"keeps no ledger.*`ledger=True`"):
+        NaiveBayes(tuning=None).fit(TEXTS, LABELS).learned(TEXTS)
+
+
+def test_a_classifier_with_a_key_of_its_own_keeps_it(tmp_path: Path) -> None:
+    NaiveBayes(ledger="secret", tuning=None).fit(TEXTS, LABELS).save(tmp_path / "model.bayleaf")
+    kept = load(tmp_path / "model.bayleaf")
+    assert kept.ledger == b"secret"
+    assert kept.learned(TEXTS[:1]) == [{"spam": 1}]
+    with pytest.raises(ValueError, match=r"`ledger` must be True, False or a key"):
+        NaiveBayes(ledger=7, tuning=None).fit(TEXTS, LABELS)  # type: ignore[arg-type]
+
+
+def test_the_command_line_refuses_to_forget_what_the_ledger_does_not_know(tmp_path: Path) -> None:
+    model, like, wrong, right = (
+        tmp_path / name for name in ("a.bayleaf", "b.bayleaf", "wrong.tsv", "right.tsv")
+    )
+    corpus = tmp_path / "corpus.tsv"
+    corpus.write_text("".join(f"{label}\t{text}\n" for label, text in zip(LABELS, TEXTS, strict=True)))
+    wrong.write_text("ham\tlunch with a noon\n")
+    right.write_text(f"ham\t{TEXTS[1]}\n")
+    assert bayleaf("train", corpus, "-o", model, "--plain", "--ledger", "-q").returncode == 0
+    before = model.read_bytes()
+    refused = bayleaf("forget", model, wrong)
+    assert refused.returncode == 1
+    assert "Document 0 was never learned, says the ledger" in refused.stderr
+    assert model.read_bytes() == before
+    assert json.loads(bayleaf("inspect", model, "--json").stdout)["ledger"] is True
+    assert "Ledger" in bayleaf("inspect", model).stdout
+    assert bayleaf("forget", model, right, "-q").returncode == 0
+    assert bayleaf("train", right, "-o", like, "--like", model, "-q").returncode == 0
+    assert bayleaf("merge", model, like, "-o", tmp_path / "merged.bayleaf", "-q").returncode == 0
+    assert Model.load(tmp_path / "merged.bayleaf").learned(TEXTS[1:2]) == [{"ham": 1}]
+    clash = bayleaf("train", right, "-o", like, "--like", model, "--ledger")
+    assert clash.returncode == 2
+    assert "drop one of --like and --ledger" in clash.stderr

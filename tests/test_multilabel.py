@@ -94,6 +94,18 @@ def test_frames_arrays_lists_and_sparse_matrices_mean_the_same() -> None:
         )
 
 
+def test_lists_and_sets_of_names_mean_the_matrix_of_their_labels_in_order() -> None:
+    X, Y = corpus(60)
+    lists = [[name for name in TAGS if row[name]] for _, row in Y.iterrows()]
+    expected = MultiLabel(NaiveBayes(tuning=None)).fit(X, Y[sorted(TAGS)])
+    for same in (lists, [set(names) for names in lists], pd.Series([tuple(names) for names in lists])):
+        found = MultiLabel(NaiveBayes(tuning=None)).fit(X, same)
+        assert found.classes_.tolist() == sorted(TAGS)
+        np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+        found.partial_fit(X[:3], [["rain"], [], ["sport"]]).forget(X[:3], [["rain"], [], ["sport"]])
+        np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+
+
 def test_it_can_be_cloned_searched_and_cross_validated() -> None:
     X, Y = corpus(90)
     search = GridSearchCV(MultiLabel(NaiveBayes()), {"estimator__tuning": ["auto", None]}, cv=3)
@@ -156,6 +168,12 @@ def test_an_answer_for_a_label_has_its_reasons_and_a_copy_answers_alike() -> Non
         (lambda X, Y: MultiLabel().fit(X, Y * 2), "Y holds 2; an indicator matrix holds 0 and 1"),
         (lambda X, Y: MultiLabel().fit(X, Y).partial_fit(X, Y[["sport"]]), "Y has 1 columns, and 3 labels"),
         (lambda X, Y: MultiLabel().fit(X, Y).explain("goal", "snow"), "There is no label 'snow'"),
+        (lambda X, Y: MultiLabel().fit(X, Y).partial_fit(X[:1], [["snow"]]), "'snow', which was not learned"),
+        (lambda X, _: MultiLabel().fit(X[:2], [["rain"], [3]]), "the label 3; in lists"),
+        (
+            lambda X, _: NaiveBayes().fit(X[:2], [["rain"], ["rain", "sport"]]),
+            r"is \['rain'\]: a row has one",
+        ),
         (lambda X, Y: NaiveBayes().fit(X, Y), r"use MultiLabel\(NaiveBayes\(\)\)"),
     ],
 )

@@ -27,6 +27,22 @@ def test_one_by_one_is_all_at_once(stream: list[tuple[str, str]]) -> None:
     assert [list(one.predict_proba_one(text).values()) for text in asked] == every.posterior(asked).tolist()
 
 
+@pytest.mark.parametrize("tuning", [None, "auto"])
+def test_one_row_of_several_texts_gets_the_bits_of_a_batch(tuning: Any) -> None:
+    subjects = ["win", "lunch", "prize prize", "", "noon", "win lunch"] * 8
+    rows = {"subject": subjects, "body": [f"{text} at {i % 5}" for i, text in enumerate(subjects)]}
+    views = {"subject": words(), "body": words(ngrams=2)}
+    model = NaiveBayes(views=views, tuning=tuning).fit(
+        rows, ["spam", "ham", "spam", "ham", "ham", "eggs"] * 8
+    )
+    asked = {"subject": ["win", "", "lunch\0", "ünknown"], "body": ["prize at 3", "", "noon", "win\ud800"]}
+    one_by_one = [
+        model.predict_proba_one({"subject": subject, "body": body})
+        for subject, body in zip(asked["subject"], asked["body"], strict=True)
+    ]
+    assert [list(each.values()) for each in one_by_one] == model.predict_proba(asked).tolist()
+
+
 @given(streams, st.integers(1, 6))
 def test_a_window_is_a_model_of_its_documents_byte_for_byte(stream: list[tuple[str, str]], size: int) -> None:
     window = Window(Model(), size=size)
@@ -77,3 +93,15 @@ def test_river_evaluates_bayleaf_as_its_own() -> None:
     assert accuracy.get() >= 38 / 40
     loss = score(stream, Model(), metrics.CrossEntropy())  # type: ignore[no-untyped-call]
     assert 0 < loss.get() < 1
+
+
+@pytest.mark.parametrize("make", [Model, NaiveBayes])
+def test_a_table_is_refused_by_a_model_of_texts_and_nothing_is_learned(make: Any) -> None:
+    model = make()
+    for text, label in [("win", "spam"), ("lunch", "ham")]:
+        model.learn_one(text, label)
+    table = {"text": "win"}
+    for ask, given_ in ((model.learn_one, (table, "spam")), (model.predict_one, (table,))):
+        with pytest.raises(TypeError, match=r"X is a table\. Give its column"):
+            ask(*given_)
+    assert getattr(model, "model_", model).n_documents == 2

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import strategies  # noqa: F401 # loads the profile
@@ -100,7 +100,12 @@ def test_a_file_and_a_pickle_give_the_same_bits(rows: Rows) -> None:
         assert np.array_equal(other.log_joint(columns(rows)), expected)
 
 
+FAR = ("", "a.com", True, 0.0, None, None, 0, 0, None, "ham")
+
+
+@pytest.mark.filterwarnings("ignore:.* impossible in every class")
 @given(TABLES, ROWS)
+@example([FAR, FAR, (*FAR[:3], 1e-301, *FAR[4:])], (*FAR[:3], 1.0, *FAR[4:]))
 def test_the_parts_of_an_explanation_sum_to_the_score(rows: Rows, asked: tuple[Any, ...]) -> None:
     model = learned(rows)
     explanation = model.explain(dict(zip(COLUMNS, asked, strict=False)))

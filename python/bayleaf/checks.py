@@ -48,8 +48,8 @@ def check_threads(threads: Any) -> int:
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise unless `value` is one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices[:-1])
-        raise ValueError(f"`{name}` must be {listed} or {choices[-1]!r}, got {value!r}.")
+        listed = " or ".join(filter(None, [", ".join(map(repr, choices[:-1])), repr(choices[-1])]))
+        raise ValueError(f"`{name}` must be {listed}, got {value!r}.")
 
 
 def check_priors(priors: Any, labels: Sequence[Any] | None = None) -> None:
@@ -72,3 +72,24 @@ def check_priors(priors: Any, labels: Sequence[Any] | None = None) -> None:
             if names
         ]
         raise ValueError(f"The priors {' and '.join(said)}. The classes are {list(labels)!r}.")
+
+
+def check_range(name: str, shortest: Any, longest: Any, most: int) -> None:
+    """Raise unless these are lengths of n-grams, from 1 to `most`."""
+    whole = all(isinstance(end, int) and not isinstance(end, bool) for end in (shortest, longest))
+    if not whole or not 1 <= shortest <= longest <= most:
+        raise ValueError(f"`{name}` must go from 1 up to at most {most}, got {shortest!r} to {longest!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless `value` is True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` is True or False, got {value!r}.")
+
+
+def check_count(name: str, value: Any, least: int, most: int | None = None) -> None:
+    """Raise unless `value` is a whole number of at least, and maybe at most, so much."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"`{name}` must be a whole number >= {least}, got {value!r}.")
+    if most is not None and value > most:
+        raise ValueError(f"`{name}` must be at most {most}, got {value!r}.")

@@ -48,6 +48,7 @@ def restored(kind: type[NaiveBayes], model: Model, threads: int | None) -> Naive
     kept = {name: _restored(model.notes.get(name)) for name in KEPT}
     settings: Any = {"alpha": model.alpha, "priors": model.priors, "unseen": model.unseen}
     settings["tuning"] = None if model.judgment is None else model.judgment.level
+    settings["ledger"] = False if model.ledger is None else model.ledger.key or True
     found = kind(views, threads=threads, **settings, **kept)
     found.views_, found.model_, found._settled_ = views, model, Settled()
     found._sizes_ = ClassSizes.from_list(model.notes.get("sizes"))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
-from bayleaf import columns
-from bayleaf.labels import plain_labels
+from bayleaf import frames
+from bayleaf.labels import holds_lists, plain_labels
 
 
 class TableInput:
@@ -26,38 +26,38 @@ class TableInput:
     def _columns(self, X: Any, reset: bool) -> Any:
         """X as one column of texts, or as a mapping of columns that agrees with what was learned."""
         if self._is_one_column(X, reset):
-            if columns.is_table(X):
+            if frames.is_table(X):
                 raise TypeError(
                     f"The views {self.views if reset else self.views_} look at one column, and X is a "
                     "table. Give its column, X['text'], or a mapping from columns to views."
                 )
             return X
-        if not reset and columns.is_text(X):
+        if not reset and frames.is_text(X):
             raise TypeError(
                 f"X is one column of texts, and a table with the columns {self._names_} was learned. Give a "
                 "table, or a mapping from columns to lists."
             )
-        if isinstance(X, Mapping) and columns.is_table(X):
+        if isinstance(X, Mapping) and frames.is_table(X):
             return self._mapping(X, reset)
-        if columns.is_table(X) or columns.has_texts(X):
+        if frames.is_table(X) or frames.has_texts(X):
             X = np.asarray(X, object) if isinstance(X, list | tuple) else X
             validate_data(self, X, reset=reset, skip_check_array=True)
         else:
             X = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
         if reset:
-            self._names_ = columns.names_in(X)
-        return dict(zip(self._names_, columns.columns_in(X), strict=True))
+            self._names_ = frames.names_in(X)
+        return dict(zip(self._names_, frames.columns_in(X), strict=True))
 
     def _is_one_column(self, X: Any, reset: bool) -> bool:
         if not reset:
             return isinstance(self.views_, list)
         if isinstance(self.views, list | tuple):
             return True
-        return not isinstance(self.views, Mapping) and columns.is_text(X)
+        return not isinstance(self.views, Mapping) and frames.is_text(X)
 
     def _mapping(self, X: Mapping[str, Any], reset: bool) -> Mapping[str, Any]:
         if reset:
-            self._names_ = columns.names_in(X)
+            self._names_ = frames.names_in(X)
             self.n_features_in_ = len(X)
             self.feature_names_in_ = np.array(self._names_, object)
             return dict(zip(self._names_, X.values(), strict=True))
@@ -74,7 +74,7 @@ class TableInput:
             return x
         if hasattr(x, "iloc") and not hasattr(x, "columns"):
             return dict(zip(map(str, x.index), x, strict=True))
-        if columns.is_table(x):
+        if frames.is_table(x):
             return {name: next(iter(column)) for name, column in self._columns(x, reset=False).items()}
         return dict(zip(self._names_, np.ravel(np.asarray(x, object)).tolist(), strict=True))
 
@@ -88,6 +88,11 @@ def checked_labels(y: Any) -> NDArray[Any]:
         raise ValueError(
             f"y should be a 1d array, got an array of shape {shape} instead. If it says which of several "
             "labels each row has, use MultiLabel(NaiveBayes())."
+        )
+    if holds_lists(y):
+        raise ValueError(
+            f"y[0] is {next(iter(y))!r}: a row has one label. If it may have several, use "
+            "MultiLabel(NaiveBayes())."
         )
     if type(y) is list and {*map(type, y)} == {str}:
         return np.array([*y, None], object)[:-1]  # alone, NumPy would drop zeros from the end of a string

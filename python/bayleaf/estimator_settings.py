@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from operator import attrgetter, is_
+import warnings
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.labels import as_array
@@ -15,18 +16,31 @@ class Settled:
     """The settings that the model was last found to have, so that they are not compared with every call."""
 
     def __init__(self) -> None:
-        self._seen: tuple[Any, ...] = ()
+        self._seen: tuple[Any, ...] | None = None
         self._classes: Any = None
 
     def is_known(self, estimator: NaiveBayes) -> bool:
         """Whether neither the estimator nor its model was set otherwise since."""
-        seen = _seen(estimator)
-        return len(seen) == len(self._seen) and all(map(is_, seen, self._seen))
+        if self._seen is None:
+            return False
+        # Every question comes by here: compared one by one they take half the time of two tuples.
+        (model, alpha, priors, unseen, tuning, class_weight, threads, sums), of_model = self._seen
+        return (
+            estimator.model_ is model
+            and estimator.alpha is alpha
+            and estimator.priors is priors
+            and estimator.unseen is unseen
+            and estimator.tuning is tuning
+            and estimator.class_weight is class_weight
+            and estimator.threads is threads
+            and estimator._sizes_.sums is sums
+            and _has(model, *of_model)
+        )
 
     def note(self, estimator: NaiveBayes) -> None:
         """The model has the settings of the estimator; the prior by weights follows every row."""
         weighs = estimator._sizes_.sums is not None or estimator.class_weight is not None
-        self._seen = () if weighs else _seen(estimator)
+        self._seen = None if weighs else _seen(estimator)
 
     def classes(self, estimator: NaiveBayes) -> None:
         """Name the classes anew if there are others."""
@@ -35,9 +49,32 @@ class Settled:
             estimator.classes_, self._classes = as_array(estimator.model_.classes), key
 
 
-_SETTINGS = attrgetter("alpha", "priors", "unseen", "tuning", "class_weight", "threads", "model_")
-_OF_MODEL = attrgetter("alpha", "priors", "unseen", "weighed", "threads", "judgment")
+def warn_of_counts(model: Any) -> None:
+    """Say that there are too few rows to weigh the evidence."""
+    warnings.warn(
+        f"The evidence stays as counted: {model.n_documents} rows in {len(model.classes)} classes are fewer "
+        'than 4 a class. Give more rows, or choose a level of `tuning` other than "auto".',
+        stacklevel=4,
+    )
+
+
+_SETTINGS = attrgetter("model_", "alpha", "priors", "unseen", "tuning", "class_weight", "threads")
+_OF_MODEL = attrgetter("alpha", "priors", "unseen", "weighed", "threads", "_judgment", "_fits")
 
 
 def _seen(estimator: NaiveBayes) -> tuple[Any, ...]:
-    return *_SETTINGS(estimator), *_OF_MODEL(estimator.model_), estimator._sizes_.sums
+    return (*_SETTINGS(estimator), estimator._sizes_.sums), _OF_MODEL(estimator.model_)
+
+
+def _has(
+    model: Any, alpha: Any, priors: Any, unseen: Any, weighed: Any, threads: Any, judgment: Any, fits: Any
+) -> bool:
+    return (
+        model.alpha is alpha
+        and model.priors is priors
+        and model.unseen is unseen
+        and model.weighed is weighed
+        and model.threads is threads
+        and model._judgment is judgment
+        and model._fits is fits
+    )

@@ -12,10 +12,9 @@ from bayleaf.columns import length_of
 from bayleaf.labels import Labels, as_list
 from bayleaf.ledger import Ledger, NotInLedger
 from bayleaf.model_views import NamedViews
-from bayleaf.table.counts import NotCounted
 from bayleaf.turns import finish
 from bayleaf.types import Classes, Label
-from bayleaf.view import Tally
+from bayleaf.view import NotCounted, Tally
 
 MOST_DOCUMENTS = 2**62
 """Of one class; a model with text has at most 2**32 - 1."""

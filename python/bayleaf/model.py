@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from bayleaf import atomic, model_file, model_views, storage, tuning
 from bayleaf.answering import Answers, Compiled, NothingLearnedError
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
 from bayleaf.columns import check_no_missing, fingerprint
-from bayleaf.explanation import Explanation
 from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.ledger import Ledger, ledger_of
 from bayleaf.model_views import WHOLE, Views
@@ -21,13 +20,13 @@ from bayleaf.next_labels import AT_RANDOM, Question, ask, check_asking
 from bayleaf.posterior import log_evidence, probabilities
 from bayleaf.streams import OneByOne
 from bayleaf.text.views import TextView, View, words
-from bayleaf.tuning import Tuning
-from bayleaf.tuning.held_out import Progress
-from bayleaf.tuning.judgment import Judgment
-from bayleaf.tuning.leave_one_out import Suspect
 from bayleaf.turns import Turn, both, changing
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Tally
+
+if TYPE_CHECKING:
+    from bayleaf.explanation import Explanation
+    from bayleaf.tuning import Judgment, Progress, Suspect, Tuning
 
 T = TypeVar("T")
 
@@ -145,6 +144,8 @@ class Model(OneByOne):
             raise
         return self._changed(columns, numbers, 1)
 
+    _learn_rows = learn
+
     @changing
     def forget(self, X: Any, y: Any) -> Self:
         """Undo `learn` exactly; documents that cannot have been learned are refused, and nothing changes."""
@@ -235,10 +236,10 @@ class Model(OneByOne):
     def ask(self, pool: Any, n: int = 10, *, at_random: float = AT_RANDOM, seed: int = 0) -> list[Question]:
         """Which documents of a pool without labels to label next: `row`, `unsure`, `at_random` of each.
 
-        Those whose two most probable classes are closest, no near-copies of each other; a share `at_random`
-        is drawn blindly, so that the answers to those measure the model honestly. A model that has learned
-        nothing, or one class, asks for documents unlike each other. Of a very large pool, a random part is
-        looked at. The same `seed` asks the same.
+        Drawn by chance, more probably the closer the two most probable classes of a document are: nearly at
+        random by a young model, nearly the closest first by a sure one; no near-copies of each other. A share
+        `at_random` is drawn blindly: answers to those measure the model honestly. A model that has learned
+        nothing, or one class, asks at random. Of a very large pool a random part is looked at, by `seed`.
         """
         check_asking(n, at_random, seed)
         columns = model_views.read(self.views, pool)

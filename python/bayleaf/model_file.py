@@ -12,21 +12,22 @@ from bayleaf._core import Journal
 from bayleaf.checks import check_priors
 from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.ledger import Ledger
-from bayleaf.ready import answers_of
 from bayleaf.text.counts import TextTally
 from bayleaf.text.views import TextView
-from bayleaf.tuning.judgment import Judgment, by_node, taken_class_rows, taken_weights, with_nodes
-from bayleaf.tuning.unlabeled import Unlabeled
 from bayleaf.types import Arrays
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
+    from bayleaf.tuning.judgment import Judgment
+    from bayleaf.tuning.unlabeled import Unlabeled
 
 Normalizer = Callable[[str], str | None] | None
 
 
 def packed(model: Model) -> bytes:
     """The model as a file holds it."""
+    from bayleaf.ready import answers_of  # not needed to answer
+
     counts = [tally.counts(model.order) for tally in model.tallies]
     judgment = model.judgment
     arrays = [own.arrays for own in counts] if judgment is None else judgment.beside(counts)
@@ -80,15 +81,9 @@ def restored(
         )
         ledger = _ledger(settings, arrays)
         judged = settings.get("judgement")
-        unlabeled = None
-        if judged is not None and judged.get("unlabeled") is not None:
-            unlabeled = Unlabeled.restored(judged["unlabeled"], views, arrays)
-        weights = [taken_weights(own) for own in arrays]
-        rows = [taken_class_rows(own, len(judged["documents"]) if judged else 0) for own in arrays]
+        earned = None if judged is None else _earned(judged, views, arrays)
         tallies = [view.restore(own) for (_, view), own in zip(views, arrays, strict=True)]
-        judgment = None
-        if judged is not None:
-            judgment = _judgment(judged, views, weights, rows, arrays, unlabeled)
+        judgment = earned and _judgment(settings["judgement"], views, arrays, *earned)
         documents = np.array(settings["documents"], np.int64)
         counts = LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies, ledger)
         model.adopt(counts, judgment)
@@ -128,15 +123,36 @@ def unpacked(
     return restored(kind, settings, arrays, "the bytes", own, threads)
 
 
+def _earned(
+    settings: dict[str, Any], views: model_views.NamedViews, arrays: list[Arrays]
+) -> tuple[list[Any], list[Any], Unlabeled | None]:
+    """The arrays of a judgment, taken away from those of the counts."""
+    from bayleaf.tuning.judgment import taken_class_rows, taken_weights  # not needed by the textbook
+
+    unlabeled = None
+    if settings.get("unlabeled") is not None:
+        from bayleaf.tuning.unlabeled import Unlabeled
+
+        unlabeled = Unlabeled.restored(settings["unlabeled"], views, arrays)
+    classes = len(settings["documents"])
+    return (
+        [taken_weights(own) for own in arrays],
+        [taken_class_rows(own, classes) for own in arrays],
+        unlabeled,
+    )
+
+
 def _judgment(
     settings: dict[str, Any],
     views: model_views.NamedViews,
+    arrays: list[Arrays],
     weights: list[Any],
     rows: list[Any],
-    arrays: list[Arrays],
     unlabeled: Unlabeled | None,
 ) -> Judgment:
     """The judgment of a file; the arrays of the counts have been checked."""
+    from bayleaf.tuning.judgment import Judgment, by_node, with_nodes
+
     each_view = [(view, given) for (_, view), *given in zip(views, weights, rows, strict=True)]
     if any(own is not None and not isinstance(view, TextView) for view, given in each_view for own in given):
         raise ValueError("a view of a table has weights of terms")

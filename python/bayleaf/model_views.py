@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from bayleaf.columns import as_list, as_values, is_missing, is_numeric, length_of
-from bayleaf.table.dates import DatePart, date_part, parts_of
-from bayleaf.table.pairs import Pairs, pairs
-from bayleaf.table.views import Bins, Category, CountsView, Flag, Kernel, Normal, category, counts, normal
-from bayleaf.text.views import Bytes, Chars, TextView, View, Words, bytes_, chars, words
+from bayleaf.columns import as_list, length_of
+from bayleaf.frames import is_table
+from bayleaf.text.views import TextView, View, Words, bytes_, chars, words
 from bayleaf.types import Priors
 
 Views = View | Sequence[View] | Mapping[str, View | Sequence[View]]
@@ -96,6 +93,11 @@ def check_alike(ours: NamedViews, theirs: NamedViews) -> None:
 def read(views: NamedViews, X: Any) -> list[Any]:
     """What each view reads of X."""
     if views[0][0] == WHOLE:
+        if type(X) is not list and is_table(X):
+            raise TypeError(
+                f"The views {as_given(views)} look at one column, and X is a table. Give its column, "
+                "X['text'], or a mapping from columns to views."
+            )
         return [views[0][1].read(X, "X")] if len(views) == 1 else _read_once([view for _, view in views], X)
     names = column_names(X)
     missing = [name for name in columns_of(views) if name not in names]
@@ -162,6 +164,11 @@ def has_no_prior(views: NamedViews, priors: Priors) -> bool:
     return priors == "empirical" and all(getattr(view, "event", "") == "complement" for _, view in views)
 
 
+def is_plain(view: Any) -> bool:
+    """Whether a view is of text, with the event model whose terms can have weights."""
+    return isinstance(view, TextView) and view.event == "multinomial" and view.tf == "count"
+
+
 def needs_normalizer(settings: Mapping[str, Any]) -> bool:
     """Whether a view with these settings was learned with a user-supplied function."""
     functions = [settings.get("tokenizer"), settings.get("normalization")]
@@ -200,104 +207,29 @@ def text_views(texts: Any, letters: bool) -> list[View]:
     return [TEXT, LETTERS] if mean < SHORT else [TEXT]
 
 
-def declared(column: Any) -> list[str]:
-    """The categories that the type of a column declares (of pandas; Polars' Enum), if they occur or not."""
-    own = getattr(getattr(column, "cat", None), "categories", None) if hasattr(column, "iloc") else None
-    kind: Any = getattr(column, "dtype", None)
-    found = own if own is not None else getattr(kind, "categories", None) if "Enum" in str(kind) else None
-    return [] if found is None else as_values(list(found), "The categories").values
-
-
-def view_for(column: Any, name: str) -> View | list[View]:
-    """The view of a column by what is in it: numbers, categories, or texts; of dates, one for each part."""
-    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    if kind.startswith(("category", "categorical", "enum", "dictionary")):
-        return category(values=declared(column))
-    if is_numeric(column):
-        return normal()
-    dates = parts_of(column)
-    if dates:
-        return _one_or_more([date_part(part) for part in dates])
-    values = [value for value in as_list(column, f"The column {name!r} of X") if not is_missing(value)]
-    kinds = {type(value) for value in values}
-    if kinds <= {str, bytes}:
-        return category() if 2 * len(set(values)) <= len(values) or not values else TEXT
-    if any(issubclass(kind, bool | np.bool_) for kind in kinds):
-        return category()
-    if all(
-        hasattr(kind, "__float__") and not issubclass(kind, str | np.datetime64 | np.timedelta64)
-        for kind in kinds
-    ):
-        return normal()
-    odd = next((value for value in values if not isinstance(value, str | bytes | int | float)), None)
-    if odd is None:
-        raise TypeError(
-            f"The column {name!r} of X holds texts and numbers. Make them alike, or give `views`, a mapping "
-            "from columns to views: category() takes both, and knows them by their texts."
-        )
-    raise TypeError(
-        f"The column {name!r} of X holds {odd!r}, a {type(odd).__name__}, which has no view of its own. Give "
-        "`views`, a mapping from columns to views such as category(), normal() or date_part(), or numbers."
-    )
-
-
-def views_for(
-    views: Any, names: list[str], columns: list[Any], texts: Callable[[Any], list[View]]
-) -> dict[str, Any]:
-    """The view of each column: the one given for all, or one by what is in it; of texts, those of `texts`."""
-    if isinstance(views, CountsView) and not views.columns:
-        return {"counts": counts(*names, alpha=views.alpha)}
-    if isinstance(views, Pairs) and not views.columns:
-        return {"pairs": pairs(*names, alpha=views.alpha, least=views.least)}
-    if views is None:
-        found = {name: view_for(column, name) for name, column in zip(names, columns, strict=True)}
-        both = zip(found.items(), columns, strict=True)
-        return {
-            name: _one_or_more(texts(column)) if isinstance(view, TextView) else view
-            for (name, view), column in both
-        }
-    return dict.fromkeys(names, views)
-
-
-def paired(views: Any) -> dict[str, Any]:
-    """The views of a table with all its columns of categories looked at together, two by two."""
-    own = views if isinstance(views, Mapping) else {}
-    together = [name for name, view in own.items() if isinstance(view, Category)]
-    if len(together) < 2:
-        raise ValueError(
-            f"`pairs=True` needs a table with two or more columns of categories; the views are {views}. Give "
-            "`views`, a mapping from columns to views with category() for more columns, or leave it False."
-        )
-    name = "pairs"
-    while name in own:
-        name += "_"
-    alphas = {own[column].alpha for column in together}
-    if len(alphas) > 1:
-        raise ValueError(f"`pairs=True` takes one alpha for all categories, got {sorted(alphas, key=str)}.")
-    found: dict[str, Any] = {}
-    for column, view in own.items():
-        if column not in together:
-            found[column] = view
-        elif name not in found:
-            found[name] = pairs(*together, alpha=alphas.pop())
-    return found
-
-
-def _one_or_more(views: list[View]) -> View | list[View]:
-    return views[0] if len(views) == 1 else views
-
-
-KINDS: dict[str, type[View]] = {
-    kind.kind: kind
-    for kind in (Words, Chars, Bytes, Category, Flag, Normal, Kernel, Bins, CountsView, Pairs, DatePart)
+KINDS = {
+    "words": "text.views.Words",
+    "chars": "text.views.Chars",
+    "bytes_": "text.views.Bytes",
+    "category": "table.views.Category",
+    "flag": "table.views.Flag",
+    "normal": "table.views.Normal",
+    "kernel": "table.views.Kernel",
+    "bins": "table.views.Bins",
+    "counts": "table.views.CountsView",
+    "pairs": "table.pairs.Pairs",
+    "date_part": "table.dates.DatePart",
 }
+"""Where each kind of view is; a model of text does without those of tables."""
 
 
 def view_from_dict(
     settings: Mapping[str, Any], normalizer: Callable[[str], str | None] | None = None
 ) -> View:
     """The view with these settings."""
-    return KINDS[settings["kind"]].from_dict(settings, normalizer)
+    module, _, name = KINDS[settings["kind"]].rpartition(".")
+    kind: type[View] = getattr(import_module(f"bayleaf.{module}"), name)
+    return kind.from_dict(settings, normalizer)
 
 
 Preset = list[TextView] | dict[str, TextView]

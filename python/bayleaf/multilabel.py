@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.estimator_settings import Settled
 from bayleaf.explanation import Explanation
+from bayleaf.labels import holds_lists
 from bayleaf.model import Model
 from bayleaf.model_views import as_given
 from bayleaf.naive_bayes import _ALL, NaiveBayes
@@ -20,7 +21,7 @@ from bayleaf.types import Floats, Label
 
 
 class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
-    """Naive Bayes for rows that have any number of labels: Y is an indicator matrix, a column a label.
+    """Naive Bayes for rows that have any number of labels: Y is an indicator matrix, or lists of names.
 
     | parameter | values | meaning |
     |---|---|---|
@@ -91,7 +92,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit
         return self
 
     def _known(self, Y: Any) -> NDArray[np.int64]:
-        labels, _ = _indicator(Y)
+        labels, _ = _indicator(Y, self.classes_.tolist())
         if labels.shape[1] != len(self.classes_):
             raise ValueError(
                 f"Y has {labels.shape[1]} columns, and {len(self.classes_)} labels were learned."
@@ -140,15 +141,33 @@ def relabeled(model: Model, name: Callable[[Label], Label]) -> Model:
     return other
 
 
-def _indicator(Y: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Y as a dense matrix of 0 and 1, and the names of its columns."""
+def _of_lists(
+    rows: Sequence[set[Any]], known: Sequence[Any] | None
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    found = set[Any]().union(*rows)
+    odd = next((name for name in found if not isinstance(name, str)), None)
+    if odd is not None:
+        raise ValueError(f"Y names the label {odd!r}; in lists, labels are named by strings.")
+    names = sorted(found) if known is None else list(known)
+    strange = sorted(found.difference(names))
+    if strange:
+        raise ValueError(
+            f"Y names the label {strange[0]!r}, which was not learned. The labels are {names!r}."
+        )
+    table = np.array([[name in row for name in names] for row in rows], np.int64)
+    return table.reshape(len(rows), len(names)), np.array([*names, None], object)[:-1]
+
+
+def _indicator(Y: Any, known: Sequence[Any] | None = None) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Y as a dense matrix of 0 and 1, and the names of its columns; lists of names are made into one."""
+    if holds_lists(Y):
+        return _of_lists([set(names) for names in Y], known)
     names = getattr(Y, "columns", None)
     dense = Y.toarray() if hasattr(Y, "toarray") else np.asarray(Y)
     if dense.ndim != 2 or not dense.shape[1]:
         raise ValueError(
             "Y must be an indicator matrix, a row for each row and a column for each label, got shape "
-            f"{dense.shape}. MultiLabelBinarizer of scikit-learn makes one of lists of labels; for one label "
-            "a row use NaiveBayes."
+            f"{dense.shape}, or a list of names for each row. For one label a row use NaiveBayes."
         )
     if not np.isin(dense, (0, 1)).all():
         raise ValueError(

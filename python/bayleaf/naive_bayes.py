@@ -18,13 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from bayleaf import estimator_file
 from bayleaf.answering import Compiled
 from bayleaf.checks import check_threads
+from bayleaf.column_views import paired, views_for
 from bayleaf.columns import length_of
 from bayleaf.estimator_input import TableInput, checked_labels
-from bayleaf.estimator_settings import Settled
+from bayleaf.estimator_settings import Settled, warn_of_counts
 from bayleaf.explanation import Explanation
 from bayleaf.labels import PLAIN
 from bayleaf.model import Model
-from bayleaf.model_views import as_given, named_views, paired, views_for
+from bayleaf.model_views import as_given, named_views
 from bayleaf.next_labels import AT_RANDOM, Question
 from bayleaf.posterior import decide, probabilities, unless_unsure
 from bayleaf.row_weights import ClassSizes, Labeled, Rows, check_class_weight, prior_of
@@ -54,6 +55,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
     | `tuning` | "auto", "terms", "views", "temperature", None | weighs the evidence; None: the textbook |
     | `class_weight` | None, "balanced", mapping from class to weight | how much rows of a class count |
     | `pairs` | True, False | look at the columns of categories of a table two by two (AODE) |
+    | `ledger` | False, True, a key | remember a hash of each row learned, and forget by identity |
     | `threads` | number >= 1, None | None takes all processors; the result does not depend on it |
     | `verbose` | True, False | tell on standard error which step the fit has come to |
 
@@ -97,6 +99,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         tuning: Tuning | None = "auto",
         class_weight: Any = None,
         pairs: bool = False,
+        ledger: bool | str | bytes = False,
         threads: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -109,6 +112,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         self.tuning = tuning
         self.class_weight = class_weight
         self.pairs = pairs
+        self.ledger = ledger
         self.threads = threads
         self.verbose = verbose
 
@@ -141,7 +145,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
             self.views_ = as_given(self.model_.choose_alpha(rows.X, rows.y).views)
         if self.tuning == "auto" and not worth_tuning(self.model_):
             if self.model_.n_documents >= FEW:
-                _warn_of_counts(self.model_)
+                warn_of_counts(self.model_)
             return self
         return self._weigh(rows, unlabeled)
 
@@ -198,6 +202,10 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         self._sizes_.change(labels, rows.weights, -1, before)
         return self._refreshed()
 
+    def learned(self, X: Any) -> list[dict[Label, int]]:
+        """How often each row was learned with each class, if there is a `ledger`."""
+        return self._ready().learned(self._columns(X, reset=False))
+
     def merge(self, other: NaiveBayes) -> Self:
         """Learn at once all that `other` has learned with the same views."""
         if not isinstance(other, NaiveBayes):
@@ -220,6 +228,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         views = self._chosen_views(rows.X, self.tuning if classes is _ALL else None)
         settings: Any = {"alpha": 1.0 if self.alpha == "auto" else self.alpha, "unseen": self.unseen}
         settings |= {"classes": None if classes is _ALL else classes, "threads": self.threads}
+        settings["ledger"] = self.ledger
         model = Model(views, priors=self.priors, **settings)
         model.learn(rows.X, rows.y)
         self.views_, self.model_, self._sizes_, self._settled_ = views, model, ClassSizes(), Settled()
@@ -342,7 +351,7 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
     def ask(self, pool: Any, n: int = 10, *, at_random: float = AT_RANDOM, seed: int = 0) -> list[Question]:
         """Which rows of a pool to label next: unsure ones, unlike each other, some at random (`Model.ask`).
 
-        It need not be fitted: then rows that are unlike each other are a start.
+        It need not be fitted: then rows at random, no copies of each other, are a start.
         """
         if self.__sklearn_is_fitted__():
             return self._ready().ask(self._columns(pool, reset=False), n, at_random=at_random, seed=seed)
@@ -387,11 +396,3 @@ def load(
     """Read a fitted NaiveBayes; one learned with a normalizer of your own needs that function again."""
     model = Model.load(Path(path), normalizer=normalizer, threads=threads)
     return estimator_file.restored(NaiveBayes, model, threads)
-
-
-def _warn_of_counts(model: Model) -> None:
-    warnings.warn(
-        f"The evidence stays as counted: {model.n_documents} rows in {len(model.classes)} classes are fewer "
-        'than 4 a class. Give more rows, or choose a level of `tuning` other than "auto".',
-        stacklevel=3,
-    )

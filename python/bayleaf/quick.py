@@ -126,12 +126,15 @@ def _places(header: dict[str, Any], view: int) -> dict[str, tuple[int, int, int]
 
 def analyzer_of(view: dict[str, Any]) -> _core.Analyzer:
     """The part of the core that cuts text as a view says that a file describes."""
+    buckets = view.get("buckets")
     if view["kind"] == "chars":
         lower, within = view["lower"], view["within_words"]
-        return _core.Analyzer.letters(view["shortest"], view["longest"], lower=lower, within_words=within)
+        return _core.Analyzer.letters(
+            view["shortest"], view["longest"], lower=lower, within_words=within, buckets=buckets
+        )
     if view["kind"] == "bytes_":
         bases = view.get("alphabet") == "dna"
-        return _core.Analyzer.bytes(view["shortest"], view["longest"], bases=bases)
+        return _core.Analyzer.bytes(view["shortest"], view["longest"], bases=bases, buckets=buckets)
     if view["kind"] != "words":
         raise Unfit
     stop_words, porter, normalizer = _steps(view["normalization"])
@@ -148,6 +151,7 @@ def analyzer_of(view: dict[str, Any]) -> _core.Analyzer:
         stop_words=stop_words,
         porter=porter,
         normalizer=normalizer,
+        buckets=buckets,
         **_cut(view["tokenizer"], view["keep"]),
     )
 

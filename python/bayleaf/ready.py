@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from bayleaf.answering import Settings, log_prior_of
-from bayleaf.model_views import NamedViews, needs_normalizer
+from bayleaf.model_views import NamedViews, is_plain, needs_normalizer
 from bayleaf.text.counts import ClassCounts
 from bayleaf.text.scorers import Asked
 from bayleaf.text.views import TextView
 from bayleaf.tuning.judgment import Judgment, ViewJudgment
 from bayleaf.tuning.scorer import asked_of
-from bayleaf.tuning.weighing import is_plain
 from bayleaf.types import Classes
 
 MOST_CELLS = 2**53

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.columns import as_list, is_missing, is_text, rows_of
+from bayleaf.columns import as_list, is_missing
+from bayleaf.frames import is_text, rows_of
 from bayleaf.types import Floats, Label
 
 

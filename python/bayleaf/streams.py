@@ -19,12 +19,9 @@ class OneByOne:
 
     _multiclass = _supervised = True  # what River asks of a classifier
 
-    def learn(self, X: Any, y: Any) -> Any:
+    def _learn_rows(self, X: Any, y: list[Any]) -> Any:
         """Learn rows."""
         raise NotImplementedError
-
-    def _learn_rows(self, X: Any, y: list[Any]) -> Any:
-        return self.learn(X, y)
 
     def _ask_one(self, X: Any, question: Callable[[Compiled, list[Any], int], T]) -> T | None:
         """What is asked of the only row of X; None if nothing was learned."""

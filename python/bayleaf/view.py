@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayleaf.columns import Coded
 from bayleaf.types import Arrays, Classes, Floats, Unseen
 
 
@@ -19,6 +21,21 @@ def as_floats(name: str) -> cached_property[Floats]:
         return counts.arrays[name].astype(np.float64)  # type: ignore[no-any-return]
 
     return cached_property(read)
+
+
+def taken(column: Any, rows: NDArray[Any]) -> Any:
+    """Some rows of what a view has read."""
+    if isinstance(column, Coded):
+        return Coded(column.values, column.codes[rows])
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    if isinstance(column, list):
+        return [column[row] for row in rows.tolist()]
+    return column.take(rows) if hasattr(column, "take") else [column[row] for row in rows.tolist()]
+
+
+class NotCounted(ValueError):  # noqa: N818 # the sibling of the core's NotLearned
+    """These rows were not counted: (what is too much, class number)."""
 
 
 class View:

@@ -1,0 +1,86 @@
+"""Tables of any library told apart from texts and matrices: their columns, the names of these, some rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.columns import as_list, is_missing
+
+SAMPLE = 100
+
+
+def is_table(X: Any) -> bool:
+    """Whether X has columns with names; a sparse matrix has not, though one kind of it is a mapping."""
+    if type(X) in {list, tuple} or hasattr(X, "tocsr"):
+        return False
+    return isinstance(X, Mapping) or hasattr(X, "column_names") or hasattr(X, "columns")
+
+
+def is_text(X: Any) -> bool:
+    """Whether X is one column of texts."""
+    if isinstance(X, Iterator | Set):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which has no order or can be read only once. Give a list: list(X)."
+        )
+    if is_table(X) or getattr(X, "ndim", 1) != 1:
+        return False
+    if hasattr(X, "buffer") and hasattr(X, "starts"):
+        return True
+    if not isinstance(X, list | tuple) and not hasattr(X, "__getitem__"):
+        return False
+    if str(getattr(X, "dtype", "")).lower().startswith(("category", "categorical", "enum")):
+        return False
+    first = next((value for value in as_list(X[:SAMPLE], "X") if not is_missing(value)), None)
+    return isinstance(first, str | bytes)
+
+
+def has_texts(X: Any) -> bool:
+    """Whether rows without names of columns hold strings or dates, so that they are no matrix of numbers."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and (X.dtype.kind == "M" or _any_text(X[:SAMPLE].ravel().tolist()))
+    rows = X[:SAMPLE] if isinstance(X, list | tuple) else []
+    return any(isinstance(row, list | tuple) and _any_text(row) for row in rows)
+
+
+def _any_text(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, str | bytes | date | np.datetime64) for value in values)
+
+
+def columns_in(X: Any) -> list[Any]:
+    """The columns of a table, or of an array."""
+    if isinstance(X, Mapping):
+        return list(X.values())
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, i] for i in range(X.shape[1])]
+    if is_table(X):
+        return [X[name] for name in getattr(X, "column_names", X.columns)]
+    return list(np.asarray(X).T)
+
+
+def names_in(X: Any) -> list[str]:
+    """The names of the columns; x0, x1, … if they are not strings."""
+    names: list[Any] = []
+    if isinstance(X, Mapping):
+        names = list(X)
+    elif is_table(X):
+        names = list(getattr(X, "column_names", getattr(X, "columns", [])))
+    if names and all(isinstance(name, str) for name in names):
+        return names
+    return [f"x{i}" for i in range(len(names) or np.shape(X)[1])]
+
+
+def rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a column, or of the columns in a mapping."""
+    if isinstance(X, Mapping):
+        return {name: rows_of(column, rows) for name, column in X.items()}
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    values = as_list(X, "X")
+    return [values[row] for row in rows.tolist()]
