@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayleaf import NaiveBayes, category, kernel, normal
+from bayleaf import Model, NaiveBayes, category, kernel, normal, words
 from bayleaf.matrix import (
     BernoulliNB,
     CategoricalNB,
@@ -163,3 +163,17 @@ def test_strings_that_repeat_are_categories_whatever_their_type(kind: str) -> No
     declared = ("x", "y") if kind == "pandas' categories" else ()
     assert model.views_ == {"q": category(values=declared)}
     assert model.predict(FRAMES[kind]()).tolist() == ["a", "b"] * 3
+
+
+def test_rows_of_unequal_length_are_named_and_words_are_to_be_joined() -> None:
+    tokens = [["free", "prize"], ["hello", "there"], ["lunch"], ["free", "prize"]]
+    with pytest.raises(ValueError, match=r"Row 2 of X has 1 values, and row 0 has 2\. .*' '\.join\(row\)"):
+        NaiveBayes().fit(tokens, LABELS)
+
+
+def test_a_table_for_one_column_is_told_its_own_columns() -> None:
+    table = pd.DataFrame({"body": TEXTS, "n": range(4)})
+    with pytest.raises(TypeError, match=r"columns \['body', 'n'\]\. Give one of them, X\['body'\]"):
+        NaiveBayes(views=[words()]).fit(table, LABELS)
+    with pytest.raises(TypeError, match=r"Give one of them, X\['body'\]"):
+        Model([words()]).learn(table, LABELS)

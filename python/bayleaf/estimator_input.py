@@ -12,6 +12,7 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_d
 
 from bayleaf import frames
 from bayleaf.labels import holds_lists, plain_labels
+from bayleaf.model_views import table_for_column
 
 
 class TableInput:
@@ -27,10 +28,7 @@ class TableInput:
         """X as one column of texts, or as a mapping of columns that agrees with what was learned."""
         if self._is_one_column(X, reset):
             if frames.is_table(X):
-                raise TypeError(
-                    f"The views {self.views if reset else self.views_} look at one column, and X is a "
-                    "table. Give its column, X['text'], or a mapping from columns to views."
-                )
+                raise table_for_column(self.views if reset else self.views_, X)
             return X
         if not reset and frames.is_text(X):
             raise TypeError(
@@ -40,7 +38,7 @@ class TableInput:
         if isinstance(X, Mapping) and frames.is_table(X):
             return self._mapping(X, reset)
         if frames.is_table(X) or frames.has_texts(X):
-            X = np.asarray(X, object) if isinstance(X, list | tuple) else X
+            X = frames.as_rows(X) if isinstance(X, list | tuple) else X
             validate_data(self, X, reset=reset, skip_check_array=True)
         else:
             X = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")

@@ -51,6 +51,19 @@ def _any_text(values: Sequence[Any]) -> bool:
     return any(isinstance(value, str | bytes | date | np.datetime64) for value in values)
 
 
+def as_rows(X: Sequence[Any]) -> NDArray[Any]:
+    """Rows of values as an array of two dimensions."""
+    rows = np.asarray(X, object)
+    if rows.ndim == 2:
+        return rows
+    lengths = [len(row) if isinstance(row, list | tuple) else 0 for row in X]
+    place = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+    raise ValueError(
+        f"Row {place} of X has {lengths[place]} values, and row 0 has {lengths[0]}. Give rows of equal "
+        "length, one value a column; if they are the words of texts, join them: [' '.join(row) for row in X]."
+    )
+
+
 def columns_in(X: Any) -> list[Any]:
     """The columns of a table, or of an array."""
     if isinstance(X, Mapping):

@@ -90,14 +90,20 @@ def check_alike(ours: NamedViews, theirs: NamedViews) -> None:
         )
 
 
+def table_for_column(views: object, X: Any) -> TypeError:
+    """What is said to a table where one column was expected."""
+    names = column_names(X)
+    return TypeError(
+        f"The views {views} look at one column, and X is a table with the columns {names}. Give one of "
+        f"them{f', X[{names[0]!r}]' if names else ''}, or a mapping from columns to views."
+    )
+
+
 def read(views: NamedViews, X: Any) -> list[Any]:
     """What each view reads of X."""
     if views[0][0] == WHOLE:
         if type(X) is not list and is_table(X):
-            raise TypeError(
-                f"The views {as_given(views)} look at one column, and X is a table. Give its column, "
-                "X['text'], or a mapping from columns to views."
-            )
+            raise table_for_column(as_given(views), X)
         return [views[0][1].read(X, "X")] if len(views) == 1 else _read_once([view for _, view in views], X)
     names = column_names(X)
     missing = [name for name in columns_of(views) if name not in names]
