@@ -184,9 +184,9 @@ class Model(OneByOne):
         return model_views.normalizers_of(self.views), self.threads
 
     def _input(self, X: Any, y: Any, grow: bool = True) -> tuple[list[Any], Classes]:
+        columns = model_views.read(self.views, X)
         if self.views[0][0] == WHOLE and isinstance(self.views[0][1], TextView):
             check_no_missing(X)
-        columns = model_views.read(self.views, X)
         return columns, self._counts.number(columns, y, grow)
 
     def examples(self, X: Any, y: Any) -> tuple[list[Any], Classes]:
