@@ -46,7 +46,7 @@ def test_the_interval_is_wilsons() -> None:
 
 def test_the_advice_says_when_to_stop() -> None:
     points = [{"labels": n, "accuracy": a} for n, a in ((10, 0.5), (20, 0.7), (40, 0.8), (80, 0.9))]
-    assert advice(points, 10).startswith("Go on: 20 more")
+    assert advice(points, 10).startswith("Go on: 10 of the 30 ")
     assert advice(points, 100).startswith("Go on: 40 → 80 labels brought +10.0 points")
     points += [{"labels": 160, "accuracy": 0.905}]
     assert advice(points, 100).startswith("You may stop")

@@ -122,7 +122,7 @@ def taught(served: Served, pairs: Pairs) -> Model:
 def advice(points: Sequence[dict[str, Any]], tests: int) -> str:
     """Whether to go on: what the last doubling brought, against what can be told apart."""
     if tests < FEWEST:
-        return f"Go on: {FEWEST - tests} more held-out documents are needed to tell how good the model is."
+        return f"Go on: {tests} of the {FEWEST} documents are held out that tell how good the model is."
     if len(points) < 3:
         return "Go on: there are too few labels for a learning curve."
     last = points[-1]
