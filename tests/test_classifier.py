@@ -279,7 +279,8 @@ def test_a_file_of_a_plain_model_loads_as_a_classifier(tmp_path: Path) -> None:
 def test_clones_and_pickles_are_independent() -> None:
     model = NaiveBayes([words(), chars(3)]).fit(TEXTS, LABELS)
     copied = pickle.loads(pickle.dumps(model))
-    copied.partial_fit(["x"], ["new"])
+    with pytest.warns(UserWarning, match="The class 'new' is new"):
+        copied.partial_fit(["x"], ["new"])
     assert model.classes_.tolist() == ["ham", "spam"]
     assert clone(model).views == model.views
     with pytest.raises(NotFittedError):

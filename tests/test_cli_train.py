@@ -301,3 +301,15 @@ def test_classes_that_are_numbers_in_the_model_are_found_by_labels_that_are_text
         json.loads(done("evaluate", "-q", tmp_path / "m", "-", "--json", stdin="1\tgood play\n"))["accuracy"]
         == 1
     )
+
+
+def test_a_class_that_is_new_to_the_weights_is_said_by_both_ways_to_update(tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    bayleaf.NaiveBayes().fit([text for _, text in CORPUS], [label for label, _ in CORPUS]).save(model)
+    remark = f"The weights in {model} were earned without the class 'other': it will be found too rarely."
+    ran = bayleaf_process("update", model, "-", "--new-class", stdin="other\tbonjour le monde\n")
+    assert ran.returncode == 0
+    assert remark in ran.stderr
+    ran = bayleaf_process("update", model, "--label", "ham", "-", stdin="lunch at noon\n")
+    assert ran.returncode == 0
+    assert remark in ran.stderr

@@ -291,6 +291,20 @@ def test_what_is_learned_and_forgotten_leaves_nothing_stale() -> None:
     assert classifier.model_.to_bytes() == before
 
 
+def test_a_class_that_is_new_to_the_weights_is_named_once() -> None:
+    classifier: Any = NaiveBayes().fit(A, B)
+    with pytest.warns(UserWarning, match=r"The class 'other' is new, and .* until `retune` is called"):
+        classifier.partial_fit(["bonjour le monde"], ["other"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier.partial_fit(["bonsoir le monde"], ["other"])
+        classifier.predict(TEST)
+        classifier.retune([*A, "bonjour le monde", "bonsoir le monde"], [*B, "other", "other"])
+        classifier.partial_fit(["bonne nuit"], ["other"])
+        NaiveBayes(tuning="temperature").fit(A, B).partial_fit(["bonjour"], ["other"])
+        NaiveBayes(tuning=None).fit(A, B).partial_fit(["bonjour"], ["other"])
+
+
 def test_a_merged_model_is_stale() -> None:
     model = Model([words()]).learn(A, B).tune(A, B)
     assert model.merge(Model([words()]).learn(TEST[:2], TRUTH[:2])).stale

@@ -46,7 +46,9 @@ class Settled:
         """Name the classes anew if there are others."""
         key = estimator.model_._counts.key
         if key != self._classes:
-            estimator.classes_, self._classes = as_array(estimator.model_.classes), key
+            before, model = set(getattr(estimator, "classes_", ())), estimator.model_
+            estimator.classes_, self._classes = as_array(model.classes), key
+            warn_of_strangers(model, before)
 
 
 def warn_of_counts(model: Any) -> None:
@@ -56,6 +58,18 @@ def warn_of_counts(model: Any) -> None:
         'than 4 a class. Give more rows, or choose a level of `tuning` other than "auto".',
         stacklevel=4,
     )
+
+
+def warn_of_strangers(model: Any, before: set[Any]) -> None:
+    """Say that weights were earned without a class that has come just now."""
+    found = [] if model.judgment is None else model.judgment.strangers(model.classes)
+    new = [label for label in found if label not in before]
+    if new:
+        warnings.warn(
+            f"The class {new[0]!r} is new, and the evidence was weighed without it: it will be found too "
+            "rarely until `retune` is called with the rows that were learned, or `fit` with all of them.",
+            stacklevel=5,
+        )
 
 
 _SETTINGS = attrgetter("model_", "alpha", "priors", "unseen", "tuning", "class_weight", "threads")

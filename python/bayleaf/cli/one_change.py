@@ -130,7 +130,8 @@ def _changed(options: one_message.Options, documents: list[bytes], data: bytes) 
 def _told(
     options: one_message.Options, model: QuickModel, before: dict[str, int], drift: int, data: bytes
 ) -> str:
-    path, level = options.names[0], (model.settings.get("judgement") or {}).get("level")
+    judged = model.settings.get("judgement") or {}
+    path, level = options.names[0], judged.get("level")
     stale = bool(level and drift)
     if not options.get("quiet"):
         name = "standard input" if options.names[1] == "-" else options.names[1]
@@ -138,9 +139,16 @@ def _told(
         kind = options.get("format", "lines")
         _remark(one_message.reading(f"{name}{more}", kind, data))
         if stale:
-            _remark(wording.stale(path))
+            _remark(wording.stale(path, _stranger(model, judged)))
     weighed = wording.tuned(level, stale)
     return wording.changed(path, before, _facts(model), weighed, os.path.getsize(path))
+
+
+def _stranger(model: QuickModel, judged: dict[str, Any]) -> object:
+    """A class that the evidence was weighed without."""
+    known = [label for label, _ in judged["documents"]]
+    new = (label for label in model.classes if label not in known)
+    return None if judged["level"] == "temperature" else next(new, None)
 
 
 def _remark(text: str) -> None:

@@ -167,4 +167,5 @@ def facts(model: Model) -> dict[str, Any] | None:
 def remind(model: Model, path: str) -> None:
     """Say that weights were earned on other documents than the model now has."""
     if model.stale:
-        click.echo(stale(path), err=True)
+        strangers = model.judgment.strangers(model.classes) if model.judgment else []
+        click.echo(stale(path, next(iter(strangers), None)), err=True)

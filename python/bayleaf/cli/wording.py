@@ -35,8 +35,13 @@ def changed(path: str, before: dict[str, int], after: dict[str, int], weighed: s
     return f"{path}: {', '.join(filter(None, [*changes, weighed, size(written)]))}."
 
 
-def stale(path: str) -> str:
-    """That weights were earned on other documents than the model now has."""
+def stale(path: str, stranger: object = None) -> str:
+    """That weights were earned on other documents than the model has now, or even without a class of it."""
+    if stranger is not None:
+        return (
+            f"The weights in {path} were earned without the class {stranger!r}: it will be found too rarely. "
+            "'bayleaf retune' with all documents renews them."
+        )
     return (
         f"The weights in {path} were earned on other documents. They keep working; 'bayleaf retune' with all "
         "documents renews them."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -122,6 +122,10 @@ class Judgment:
     def shares(self) -> Mapping[Label, float]:
         """How much of what it was fitted on each class was."""
         return self.documents if self.sizes is None else self.sizes
+
+    def strangers(self, classes: Iterable[Label]) -> list[Label]:
+        """The classes that came after it was made: what it weighs was never weighed for them."""
+        return [] if self.level == "temperature" else [each for each in classes if each not in self.documents]
 
     def biases(self, documents: Mapping[Label, int]) -> Floats:
         """What each class gets before looking; a class that is new gets what others get for their size."""

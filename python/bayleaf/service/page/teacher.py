@@ -119,7 +119,7 @@ class Teacher:
         learned = self.served.shared.n_documents
         growth = 1.25 if learned < MANY else 1.5
         judged = self.served.shared.judgment
-        new = judged is not None and any(label not in judged.documents for label in self.served.classes)
+        new = judged is not None and bool(judged.strangers(self.served.classes))
         due = learned >= max(FIRST_TUNING, self._tuned_at * growth)
         if not (due or new) or self.served.seed.n_documents or len(self.served.classes) < 2:
             return
