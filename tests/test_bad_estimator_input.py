@@ -177,3 +177,16 @@ def test_a_table_for_one_column_is_told_its_own_columns() -> None:
         NaiveBayes(views=[words()]).fit(table, LABELS)
     with pytest.raises(TypeError, match=r"Give one of them, X\['body'\]"):
         Model([words()]).learn(table, LABELS)
+
+
+def test_a_frame_whose_rows_are_not_here_yet_is_to_be_collected() -> None:
+    for learn in (NaiveBayes().fit, Model({"text": words()}).learn):
+        with pytest.raises(TypeError, match=r"X is a LazyFrame, .* Give what X\.collect\(\) gives\."):
+            learn(pl.LazyFrame({"text": TEXTS}), LABELS)
+
+
+def test_texts_of_which_none_is_there_are_missing_texts() -> None:
+    with pytest.raises(TypeError, match=r"Document 0 is None \(NoneType\), not a string"):
+        NaiveBayes().fit([None, None], ["a", "b"])
+    with pytest.raises(TypeError, match=r"Document 0 is None \(NoneType\), not a string"):
+        NaiveBayes().learn_one(None, "a")

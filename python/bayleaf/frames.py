@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import date
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ def is_table(X: Any) -> bool:
     """Whether X has columns with names; a sparse matrix has not, though one kind of it is a mapping."""
     if type(X) in {list, tuple} or hasattr(X, "tocsr"):
         return False
+    if hasattr(X, "collect"):
+        raise TypeError(
+            f"X is a {type(X).__name__}, whose rows are not here yet. Give what X.collect() gives."
+        )
     return isinstance(X, Mapping) or hasattr(X, "column_names") or hasattr(X, "columns")
 
 
@@ -35,8 +40,11 @@ def is_text(X: Any) -> bool:
         return False
     if str(getattr(X, "dtype", "")).lower().startswith(("category", "categorical", "enum")):
         return False
-    first = next((value for value in as_list(X[:SAMPLE], "X") if not is_missing(value)), None)
-    return isinstance(first, str | bytes)
+    sample = as_list(X[:SAMPLE], "X")
+    first = next((value for value in sample if not is_missing(value)), None)
+    return isinstance(first, str | bytes) or (
+        isinstance(X, list | tuple) and {*map(type, sample)} == {NoneType}
+    )
 
 
 def has_texts(X: Any) -> bool:

@@ -157,12 +157,11 @@ def _read_once(views: Sequence[View], X: Any) -> list[Any]:
 
 def column_names(X: Any) -> list[Any]:
     """The names of the columns of a table."""
-    names = X.keys() if isinstance(X, Mapping) else getattr(X, "column_names", getattr(X, "columns", None))
-    if names is None:
+    if not is_table(X):
         raise TypeError(
             f"The views name columns, so X must be a table with named columns, got {type(X).__name__}."
         )
-    return list(names)
+    return list(X.keys() if isinstance(X, Mapping) else getattr(X, "column_names", getattr(X, "columns", ())))
 
 
 def has_no_prior(views: NamedViews, priors: Priors) -> bool:
