@@ -52,20 +52,15 @@ def read_mail(
     raw: bytes,
 ) -> (
     tuple[
-        tuple[str, str, str, str] | None,
-        list[tuple[str, str]],
-        str,
-        str,
-        list[str],
-        str,
-        list[tuple[str, bool]],
+        tuple[str, str, str, str, str, str, str, str],
+        tuple[list[tuple[str, str]], list[str], list[tuple[str, bool]]] | None,
     ]
     | None
 ):
-    """The columns of an ordinary mail; None of others.
+    """The columns of an ordinary mail, and None if that is all; None of other mail.
 
-    Subject, sender's name and domain and flags, or, where words are encoded, None and the headers; hosts;
-    types; flags of its parts; links; the visible texts, each with whether references are left in it.
+    What may be left to be read: the headers if words of them are encoded, flags of its parts, and the texts,
+    each with whether character references are left in it, if they are in one.
     """
 
 def block_checksums(pieces: Sequence[NDArray[np.uint8]]) -> bytes:

@@ -88,7 +88,7 @@ pub fn text(bytes: &[u8], charset: &str) -> Option<String> {
     match charset {
         "iso-8859-1" | "latin1" | "latin-1" => Some(latin_1(bytes)),
         "" | "ascii" | "us-ascii" | "utf-8" | "utf8" | "windows-1252" | "cp1252" => {
-            Some(windows_1252(bytes).unwrap_or_else(|| latin_1(bytes)))
+            Some(from_windows_1252(bytes).unwrap_or_else(|| latin_1(bytes)))
         }
         _ => None,
     }
@@ -105,13 +105,17 @@ const WINDOWS: [u16; 32] = [
     0x0153, 0, 0x017e, 0x0178,
 ];
 
-fn windows_1252(bytes: &[u8]) -> Option<String> {
-    let read = |&byte: &u8| match byte {
+fn from_windows_1252(bytes: &[u8]) -> Option<String> {
+    bytes.iter().map(|&byte| windows_1252(byte)).collect()
+}
+
+/// The character of a byte, if there is one.
+pub fn windows_1252(byte: u8) -> Option<char> {
+    match byte {
         0x80..=0x9f => match WINDOWS[usize::from(byte - 0x80)] {
             0 => None,
             code => char::from_u32(u32::from(code)),
         },
         _ => Some(byte as char),
-    };
-    bytes.iter().map(read).collect()
+    }
 }

@@ -2,7 +2,9 @@
 //!
 //! Every step is linear in the text and gives up (`None`) where letters beyond ASCII decide what a tag is.
 
-use super::is_space;
+use std::borrow::Cow;
+
+use super::{is_space, windows_1252};
 
 const BLOCKS: [&str; 20] = [
     "html", "head", "body", "table", "div", "span", "font", "center", "br", "p", "a", "b", "img", "h1", "h2",
@@ -16,14 +18,16 @@ const ODD_LETTERS: [char; 4] = ['\u{130}', '\u{131}', '\u{17f}', '\u{212a}'];
 /// References that are read here; a text with any other is left to Python.
 const REFERENCES: [(&str, char); 8] = [
     ("nbsp;", '\u{a0}'),
+    ("nbsp", '\u{a0}'),
     ("amp;", '&'),
     ("lt;", '<'),
     ("gt;", '>'),
     ("quot;", '"'),
     ("copy;", '\u{a9}'),
     ("reg;", '\u{ae}'),
-    ("#39;", '\''),
 ];
+/// Numbers of more digits are rare.
+const DIGITS: usize = 5;
 /// Characters of a domain end at these, and at spaces.
 const ENDS: &str = "/?#\"'<>\\";
 
@@ -45,8 +49,8 @@ pub fn seen(text: &str) -> Option<Seen> {
         return None;
     }
     let text = cut_comments(text);
-    let text = cut(&text, "script")?;
-    let text = cut(&text, "style")?;
+    let text = cut(text, "script")?;
+    let text = cut(text, "style")?;
     let text = replaced(&text, |tag| Some(is_inline(tag)?.then(String::new)))?;
     let text = replaced(&text, |tag| if is_tag(tag) { shown(tag).map(Some) } else { Some(None) })?;
     Some(match unescaped(&text) {
@@ -58,8 +62,11 @@ pub fn seen(text: &str) -> Option<Seen> {
 /// The domains that links point to, one behind the other.
 pub fn link_domains(text: &str, found: &mut Vec<String>) -> Option<()> {
     let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let host = &rest[at + 3..];
+    while let Some(at) = rest.find(':') {
+        let Some(host) = rest[at + 1..].strip_prefix("//") else {
+            rest = &rest[at + 1..];
+            continue;
+        };
         let end = host.find(|c| is_space(c) || ENDS.contains(c)).unwrap_or(host.len());
         let named = host[..end].rsplit('@').next().unwrap_or_default();
         let domain = named.split(':').next().unwrap_or_default().trim_matches(['.', ',', ';', ')', '(']);
@@ -86,7 +93,14 @@ pub fn one_spaced(text: &str) -> String {
         }
     };
     if text.is_ascii() {
-        text.split(|c: char| matches!(c as u32, 9..=13 | 28..=32)).for_each(&mut add);
+        let mut start = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            if matches!(byte, 9..=13 | 28..=32) {
+                add(&text[start..at]);
+                start = at + 1;
+            }
+        }
+        add(&text[start..]);
     } else {
         text.split(is_space).for_each(&mut add);
     }
@@ -134,7 +148,8 @@ impl<'a> Iterator for Tags<'a> {
         loop {
             let start = self.at + self.text[self.at..].find('<')?;
             let inside = start + 1;
-            let end = inside + self.text[inside..].find(['<', '>'])?;
+            let rest = &self.text.as_bytes()[inside..];
+            let end = inside + rest.iter().position(|&byte| byte == b'<' || byte == b'>')?;
             if self.text.as_bytes()[end] == b'>' {
                 self.at = end + 1;
                 return Some((start, &self.text[inside..end]));
@@ -210,7 +225,10 @@ fn attribute(inside: &str, at: usize) -> Option<Option<(&str, usize)>> {
     Some(value.find(quote).map(|end| (&value[..end], inside.len() - value.len() + end + 1)))
 }
 
-fn cut_comments(text: &str) -> String {
+fn cut_comments(text: &str) -> Cow<'_, str> {
+    if !text.contains("<!--") {
+        return Cow::Borrowed(text);
+    }
     let mut made = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((start, length)) =
@@ -219,21 +237,24 @@ fn cut_comments(text: &str) -> String {
         made.push_str(&rest[..start]);
         rest = &rest[start + 4 + length + 3..];
     }
-    made + rest
+    Cow::Owned(made + rest)
 }
 
 /// The text without what is between `<name` and `</name…>`; one that is never closed stays.
-fn cut(text: &str, name: &str) -> Option<String> {
-    let mut made = String::with_capacity(text.len());
+fn cut<'a>(text: Cow<'a, str>, name: &str) -> Option<Cow<'a, str>> {
+    let mut made = String::new();
     let mut at = 0;
-    while let Some(start) = opening(text, name, at)? {
-        let Some(end) = closing(text, name, start + 1 + name.len()) else { break };
+    while let Some(start) = opening(&text, name, at)? {
+        let Some(end) = closing(&text, name, start + 1 + name.len()) else { break };
         made.push_str(&text[at..start]);
         made.push(' ');
         at = end;
     }
+    if at == 0 {
+        return Some(text);
+    }
     made.push_str(&text[at..]);
-    Some(made)
+    Some(Cow::Owned(made))
 }
 
 fn opening(text: &str, name: &str, from: usize) -> Option<Option<usize>> {
@@ -278,12 +299,31 @@ fn unescaped(text: &str) -> Option<String> {
             rest = behind;
             continue;
         }
-        let (name, character) = REFERENCES.iter().find(|(name, _)| behind.starts_with(name))?;
-        made.push(*character);
-        rest = &behind[name.len()..];
+        let (character, length) = if first == b'#' { numbered(behind)? } else { named(behind)? };
+        made.push(character);
+        rest = &behind[length..];
     }
     made.push_str(rest);
     Some(made)
+}
+
+fn named(behind: &str) -> Option<(char, usize)> {
+    let (name, character) = REFERENCES.iter().find(|(name, _)| behind.starts_with(name))?;
+    Some((*character, name.len()))
+}
+
+/// The character of a decimal number; from 128 to 159 what Windows has there, as browsers do.
+fn numbered(behind: &str) -> Option<(char, usize)> {
+    let digits = behind[1..].bytes().take_while(u8::is_ascii_digit).count();
+    if !(1..=DIGITS).contains(&digits) || behind.as_bytes().get(digits + 1) != Some(&b';') {
+        return None;
+    }
+    let character = match behind[1..=digits].parse::<u32>().ok()? {
+        number @ (9 | 10 | 32..=126 | 160..=0xd7ff) => char::from_u32(number)?,
+        number @ 128..=159 => windows_1252(number as u8)?,
+        _ => return None,
+    };
+    Some((character, digits + 2))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod html;
 mod received;
 
 pub use columns::Headed;
+use decode::windows_1252;
 use head::Head;
 pub use html::Seen;
 
@@ -50,6 +51,22 @@ pub struct Mail {
     pub texts: Vec<Seen>,
 }
 
+impl Mail {
+    /// All texts in one, if no references are left in them.
+    pub fn body(&mut self) -> Option<String> {
+        if self.texts.iter().any(|seen| seen.references) {
+            return None;
+        }
+        let mut filled = self.texts.drain(..).map(|seen| seen.text).filter(|text| !text.is_empty());
+        let mut body = filled.next().unwrap_or_default();
+        filled.for_each(|text| {
+            body.push(' ');
+            body.push_str(&text);
+        });
+        Some(body)
+    }
+}
+
 /// Read a mail, or leave it to others.
 pub fn read(raw: &[u8]) -> Option<Mail> {
     if has_lone_return(raw) {
@@ -81,6 +98,9 @@ pub fn read(raw: &[u8]) -> Option<Mail> {
 
 /// A carriage return alone ends a line, too.
 fn has_lone_return(raw: &[u8]) -> bool {
+    if !raw.contains(&b'\r') {
+        return false; // a look that is much faster than to go through it
+    }
     let mut rest = raw;
     while let Some(at) = rest.iter().position(|&byte| byte == b'\r') {
         if rest.get(at + 1) != Some(&b'\n') {

@@ -35,7 +35,7 @@ def mail_columns(messages: Sequence[str | bytes]) -> dict[str, list[str]]:
     """Read raw e-mails into the columns of `MAIL_COLUMNS`, one text per mail and column."""
     if isinstance(messages, str | bytes):
         raise TypeError("`messages` is a sequence of e-mails, got a single one. Put it in a list.")
-    rows = [_columns(message) for message in messages]
+    rows = [mail_row(message) for message in messages]
     return {name: [row[name] for row in rows] for name in MAIL_COLUMNS}
 
 
@@ -44,29 +44,31 @@ def _sound(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _columns(message: str | bytes) -> dict[str, str]:
+def mail_row(message: str | bytes) -> dict[str, str]:
+    """Read one raw e-mail into the columns of `MAIL_COLUMNS`."""
     raw = _bytes(message)
     found = read_mail(raw)
     if found is None:
         from bayleaf.text import other_mail
 
         return _row(*other_mail.read(raw))
-    headed, headers, received, types, of_parts, links, texts = found
-    if headed is None:
+    columns, left = found
+    row = dict(zip(MAIL_COLUMNS, columns, strict=True))
+    if left is not None:
+        _read_rest(row, *left)
+    return row
+
+
+def _read_rest(
+    row: dict[str, str], headers: list[tuple[str, str]], flags: list[str], texts: list[tuple[str, bool]]
+) -> None:
+    """Read what the core has left: headers with encoded words, texts with rare character references."""
+    if headers:
         plain = {name: value if "=?" not in value else _decoded(value) for name, value in headers}
-        headed = _headed(plain, of_parts)
-    read = (_one_spaced(unescaped(text)) if references else text for text, references in texts)
-    subject, name, domain, flags = headed
-    return {
-        "subject": subject,
-        "from_name": name,
-        "from_domain": domain,
-        "flags": flags,
-        "received": received,
-        "types": types,
-        "links": links,
-        "body": " ".join(filter(None, read)),
-    }
+        row.update(zip(MAIL_COLUMNS, _headed(plain, flags), strict=False))
+    if texts:
+        read = (_one_spaced(unescaped(text)) if references else text for text, references in texts)
+        row["body"] = " ".join(filter(None, read))
 
 
 def _one_spaced(text: str) -> str:
