@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bayleaf import Model, mail_columns, preset
 from bayleaf.service.spam_report import Verdict
+from bayleaf.service.spamd_connection import Limits, Reading, Request
 from service_process import Running, running
 from service_store import MAIL
 
@@ -206,6 +209,31 @@ def test_compressed_mail_is_read_and_a_bomb_is_not(service: Running) -> None:
 def test_skip_is_answered_with_nothing_and_ping_with_pong(service: Running) -> None:
     assert service.raw(b"SKIP SPAMC/1.5\r\n\r\n") == b""
     assert service.raw(b"PING SPAMC/1.2\r\n\r\n") == b"SPAMD/1.5 0 PONG\r\n"
+
+
+WHOLE = b"CHECK SPAMC/1.5\r\nUser: ann\r\nContent-length: %d\r\n\r\n" % len(MAIL) + MAIL
+
+
+@given(st.lists(st.integers(0, len(WHOLE)), max_size=6).map(sorted))
+def test_a_request_is_the_same_in_however_many_pieces_it_comes(cuts: list[int]) -> None:
+    reading, found = Reading(Limits(256, 1_000_000, 30)), list[Request]()
+    for start, end in zip([0, *cuts], [*cuts, len(WHOLE)], strict=True):
+        reading.add(WHOLE[start:end])
+        request = reading.request(False)
+        assert (request is None) == (end < len(WHOLE))
+        found += [request] if request is not None else []
+    assert (found[0].method, found[0].headers["user"], found[0].body) == ("CHECK", "ann", MAIL)
+    assert reading.is_exact
+    reading.add(b"\n")
+    assert not reading.is_exact, "closing now would take the answer back"
+
+
+@pytest.mark.parametrize("behind", [b"", b"more than was announced"])
+@pytest.mark.parametrize("shutdown", [False, True])
+def test_a_client_that_sends_too_much_or_never_ends_gets_its_answer(
+    service: Running, behind: bytes, shutdown: bool
+) -> None:
+    assert re.search(SPAM_LINE, service.raw(WHOLE + behind, shutdown=shutdown))
 
 
 BAD = {

@@ -14,28 +14,27 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from bayleaf.model import Model
 from bayleaf.model_views import WHOLE, columns_of
 from bayleaf.service.refusals import Invalid
-from bayleaf.text.mail import MAIL_COLUMNS, mail_columns
+from bayleaf.text.mail import MAIL_COLUMNS, mail_row
 
 Columns: TypeAlias = str | dict[str, Any]
 
 # What transport leaves as it is: not the hosts on the way, the encodings, and the flags about headers.
 LASTING = ("subject", "from_name", "from_domain", "links", "body")
 COMPRESSED_FROM = 200
+LONGEST_HEAD = 65_536
 
 _MESSAGE_ID = re.compile(rb"\s*(<[^<>\s]{3,250}>)")
 _FROM = re.compile(rb"[^\n]*?([\w.+=-]+@[\w-]+(?:\.[\w-]+)*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """What a model reads, and the names under which it is found again."""
 
     columns: Columns
@@ -59,7 +58,7 @@ class Reader:
     """Turns what clients send into documents of one model."""
 
     def __init__(self, model: Model, key: bytes) -> None:
-        self._key = key
+        self._keyed = hmac.new(key, digestmod="sha256")  # a copy of it need not look for the algorithm
         self.names = [] if model.views[0][0] == WHOLE else columns_of(model.views)
         self.is_text = not self.names
         self.is_mail = bool(self.names) and set(self.names) <= set(MAIL_COLUMNS)
@@ -78,17 +77,18 @@ class Reader:
 
     def mail(self, raw: bytes) -> Document:
         """A raw mail; models of one text read its subject and its body."""
-        parsed = {name: texts[0] for name, texts in mail_columns([raw]).items()}
+        parsed = mail_row(raw)
         lasting = [unicodedata.normalize("NFC", parsed[name]) for name in LASTING]  # spaces are one already
         if not any(lasting):
             lasting = [hashlib.sha256(raw).hexdigest()]
-        head = raw[: 1 << 16].partition(b"\n\n")[0].partition(b"\r\n\r\n")[0]
+        head = _head_of(raw)
+        lower = head.lower()
         columns: Columns = {name: parsed[name] for name in self.names} if self.names else _one_text(parsed)
         return Document(
             columns,
             self._identity(lasting),
-            _found(_MESSAGE_ID, b"message-id:", head),
-            _found(_FROM, b"from:", head).lower(),
+            _found(_MESSAGE_ID, b"message-id:", head, lower),
+            _found(_FROM, b"from:", head, lower).lower(),
         )
 
     def row(self, row: Mapping[str, Any], subject: str = "") -> Document:
@@ -111,8 +111,9 @@ class Reader:
 
     def _identity(self, parts: Sequence[str]) -> bytes:
         """A keyed hash: who reads the audit log cannot try out texts."""
-        joined = "\0".join(parts).encode("utf-8", "replace")
-        return hmac.digest(self._key, joined, "sha256")[:20]
+        keyed = self._keyed.copy()
+        keyed.update("\0".join(parts).encode("utf-8", "replace"))
+        return keyed.digest()[:20]
 
 
 def together(documents: Sequence[Columns]) -> Any:
@@ -141,10 +142,18 @@ def _one_text(parsed: Mapping[str, str]) -> str:
     return f"{parsed['subject']}\n{parsed['body']}" if parsed["subject"] else parsed["body"]
 
 
-def _found(pattern: re.Pattern[bytes], header: bytes, head: bytes) -> str:
+def _head_of(raw: bytes) -> bytes:
+    """The lines before the first empty one."""
+    end = raw.find(b"\n\n", 0, LONGEST_HEAD)
+    head = raw[: end if end >= 0 else LONGEST_HEAD]
+    end = head.find(b"\r\n\r\n")
+    return head[:end] if end >= 0 else head
+
+
+def _found(pattern: re.Pattern[bytes], header: bytes, head: bytes, lower: bytes) -> str:
     """What the pattern finds at the beginning of a header, if the header is there."""
-    start = head.lower().find(b"\n" + header)
-    if start < 0 and head[: len(header)].lower() != header:
+    start = lower.find(b"\n" + header)
+    if start < 0 and not lower.startswith(header):
         return ""
     found = pattern.match(head, start + 1 + len(header) if start >= 0 else len(header))
     return found[1].decode("ascii", "replace") if found else ""

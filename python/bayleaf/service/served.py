@@ -7,9 +7,8 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayleaf.class_names import by_name
 from bayleaf.explanation import Explanation
@@ -26,8 +25,7 @@ BATCH = 1_000
 LONGEST_LABEL = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The class of a document, and the probability of every class."""
 
     label: Label
@@ -55,19 +53,29 @@ class Served:
 
     def answer(self, documents: Sequence[Document], user: str = "") -> list[Answer]:
         """The class of each document."""
+        if len(documents) == 1:
+            return [self.answer_one(documents[0], user)]
         if not documents:
             return []
         with self._lock:
-            model, version = self._model(user), self.version
-            classes = self._known if model is self.shared else _classes_of(model)
-            if not classes:
-                raise _nothing_learned()
-            if len(documents) == 1:
-                found = [model.predict_proba_one(documents[0].columns)]
-            else:
-                rows = model.posterior(together([each.columns for each in documents])).tolist()
-                found = [dict(zip(classes, row, strict=True)) for row in rows]
-        return [_answer(probabilities, version) for probabilities in found]
+            model, classes = self._answering(user)
+            rows = model.posterior(together([each.columns for each in documents])).tolist()
+            version = self.version
+        return [_answer(dict(zip(classes, row, strict=True)), version) for row in rows]
+
+    def answer_one(self, document: Document, user: str = "") -> Answer:
+        """The class of a document."""
+        with self._lock:
+            model, _ = self._answering(user)
+            return _answer(model.predict_proba_one(document.columns), self.version)
+
+    def _answering(self, user: str) -> tuple[Model, list[Label]]:
+        """The model that answers a user, and its classes."""
+        model = self._model(user)
+        classes = self._known if model is self.shared else _classes_of(model)
+        if not classes:
+            raise _nothing_learned()
+        return model, classes
 
     def explain(
         self, document: Document, label: Label | None = None, user: str = ""

@@ -49,7 +49,8 @@ class Service:
 
     def record(self, served: Served) -> Record:
         """How a model has been doing."""
-        return self.records.setdefault(served.name, Record())
+        found = self.records.get(served.name)
+        return found if found is not None else self.records.setdefault(served.name, Record())
 
     # Asking
 
@@ -63,30 +64,26 @@ class Service:
     ) -> list[tuple[str, Answer]]:
         """Answer, and remember the questions so that they can be taught by id."""
         answers = await self.store.answer(served, documents, user, in_thread)
-        return self._remembered(served, documents, ids, user, answers)
+        asked = zip(documents, ids, answers, strict=True)
+        named = [(self._remember(served, each, id, user, answer), answer) for each, id, answer in asked]
+        self._autolearn(served, documents, answers, user)
+        return named
 
     def ask_at_once(self, served: Served, document: Document, user: str = "") -> tuple[str, Answer]:
         """The same for one document, without waiting; NotBuilt if the user's model is not in memory."""
-        answers = served.answer([document], user)
-        return self._remembered(served, [document], [None], user, answers)[0]
+        answer = served.answer_one(document, user)
+        id = self._remember(served, document, None, user, answer)
+        self._autolearn(served, [document], [answer], user)
+        return id, answer
 
-    def _remembered(
-        self,
-        served: Served,
-        documents: Sequence[Document],
-        ids: Sequence[str | None],
-        user: str,
-        answers: Sequence[Answer],
-    ) -> list[tuple[str, Answer]]:
-        record, questions = self.record(served), self.store.questions
-        named = []
-        for document, given, answer in zip(documents, ids, answers, strict=True):
-            id = given or questions.new_id()
-            questions.keep(served, id, document, user, answer)
-            record.answered(answer.label)
-            named.append((id, answer))
-        self._autolearn(served, documents, answers, user)
-        return named
+    def _remember(
+        self, served: Served, document: Document, given: str | None, user: str, answer: Answer
+    ) -> str:
+        questions = self.store.questions
+        id = given or questions.new_id()
+        questions.keep(served, id, document, user, answer)
+        self.record(served).answered(answer.label)
+        return id
 
     def _autolearn(
         self, served: Served, documents: Sequence[Document], answers: Sequence[Answer], user: str

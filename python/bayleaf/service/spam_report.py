@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bayleaf.service.served import Answer
 
@@ -19,8 +19,7 @@ STEPS = (0, 5, 20, 40, 50, 60, 80, 95, 99)
 _ODD = re.compile(r"[^A-Z0-9]+")
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The score of a mail and its reasons: terms with their counts and log odds for spam."""
 
     score: float

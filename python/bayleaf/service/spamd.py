@@ -6,7 +6,6 @@ import asyncio
 import logging
 import socket
 import time
-from dataclasses import replace
 
 from bayleaf.service import spam_report
 from bayleaf.service.changes import Done, Forget, Who
@@ -56,8 +55,9 @@ class Spamd:
     async def listen(self, listener: socket.socket) -> None:
         """Answer on a socket that is bound."""
         loop = asyncio.get_running_loop()
-        start = loop.create_unix_server if listener.family == socket.AF_UNIX else loop.create_server
-        self._servers.append(await start(lambda: Connection(self._answering), sock=listener))
+        local = listener.family == socket.AF_UNIX
+        start = loop.create_unix_server if local else loop.create_server
+        self._servers.append(await start(lambda: Connection(self._answering, loop, local), sock=listener))
 
     async def close(self) -> None:
         """Finish what is at work."""
@@ -154,7 +154,7 @@ class Spamd:
         if self._settings.spam not in answer.probabilities:
             return verdict
         found, _ = await self._service.store.explain(served, document, self._settings.spam, user)
-        return replace(verdict, reasons=found.terms())
+        return verdict._replace(reasons=found.terms())
 
     @property
     def _unknown(self) -> Verdict:

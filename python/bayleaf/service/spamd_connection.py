@@ -67,48 +67,55 @@ class Reading:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._bytes = bytearray()
-        self._searched = 0
+        self._bytes: bytes | bytearray = b""
+        self._searched = self._start = 0
         self._request: Request | None = None
         self._length: int | None = None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the client has sent as much as it announced, and nothing behind it."""
+        return self._length is not None and len(self._bytes) - self._start == self._length
+
     def add(self, data: bytes) -> None:
-        """More has come."""
+        """More has come; most requests come in one piece, which is not copied."""
+        if not self._bytes:
+            self._bytes = data
+            return
+        if isinstance(self._bytes, bytes):
+            self._bytes = bytearray(self._bytes)
         self._bytes += data
 
     def request(self, ended: bool) -> Request | None:
         """The request, if it is complete; `ended` says that nothing more will come."""
-        if self._request is None and not self._read_head(ended):
-            return None
-        request = self._request
-        assert request is not None
-        if request.method in ("PING", "SKIP"):
+        request = self._request or self._read_head(ended)
+        if request is None or request.method in ("PING", "SKIP"):
             return request
-        if len(self._bytes) > self._limits.body:
+        got = len(self._bytes) - self._start
+        if got > self._limits.body:
             raise self._too_large()
-        if not ended and (self._length is None or len(self._bytes) < self._length):
+        if not ended and (self._length is None or got < self._length):
             return None
         request.body = self._body(request)
         return request
 
-    def _read_head(self, ended: bool) -> bool:
+    def _read_head(self, ended: bool) -> Request | None:
         found = _HEAD_END.search(self._bytes, self._searched)
-        self._searched = max(len(self._bytes) - 3, 0)  # the end of a head has four bytes at most
         if found is None and not ended:
             if len(self._bytes) > LONGEST_HEAD:
                 raise SpamdError(PROTOCOL, "Bad header line: the head of the request does not end")
-            return False
-        end, start = (found.start(), found.end()) if found else (len(self._bytes), len(self._bytes))
+            self._searched = max(len(self._bytes) - 3, 0)  # the end of a head has four bytes at most
+            return None
+        end, self._start = found.span() if found else (len(self._bytes), len(self._bytes))
         first, *lines = bytes(self._bytes[:end]).split(b"\n")
-        del self._bytes[:start]
-        self._request = _opened(first)
+        self._request = request = _opened(first)
         if len(lines) > self._limits.headers:
             raise SpamdError(PROTOCOL, f"Bad header line: more than {self._limits.headers} of them")
         for line in lines:
             if line.strip():
-                _read_header(line, self._request.headers)
-        self._length = self._announced(self._request.headers.get("content-length"))
-        return True
+                _read_header(line, request.headers)
+        self._length = self._announced(request.headers.get("content-length"))
+        return request
 
     def _announced(self, length: str | None) -> int | None:
         if length is None:
@@ -120,12 +127,13 @@ class Reading:
         return int(length)
 
     def _body(self, request: Request) -> bytes:
-        got = len(self._bytes)
+        got = len(self._bytes) - self._start
         if self._length is not None and got < self._length:
             raise SpamdError(
                 PROTOCOL, f"Content length mismatch: expected {self._length} bytes, got {got} bytes"
             )
-        body = bytes(self._bytes[: self._length])
+        end = None if self._length is None else self._start + self._length
+        body = bytes(self._bytes[self._start : end])
         if request.headers.get("compress", "").lower() != "zlib":
             return body
         try:
@@ -144,10 +152,11 @@ class Reading:
 
 def _opened(line: bytes) -> Request:
     found = _REQUEST.fullmatch(line)
-    if not found or found[1].decode() not in METHODS:
+    method = found[1].decode() if found else ""
+    if not found or method not in METHODS:
         shown = line[:60].decode("ascii", "backslashreplace").strip()
         raise SpamdError(PROTOCOL, f"Bad header line: {ascii(shown)[1:-1]}")
-    return Request(found[1].decode(), Version(int(found[2] or 1), int(found[3] or 0)))
+    return Request(method, Version(int(found[2] or 1), int(found[3] or 0)))
 
 
 def _read_header(line: bytes, headers: dict[str, str]) -> None:
@@ -171,10 +180,10 @@ class Answering(NamedTuple):
 
 
 class Connection(asyncio.Protocol):
-    """Reads one request, writes one answer, and waits for the client to be done before it closes."""
+    """Reads one request, writes one answer, and closes when nothing of the client can be left unread."""
 
-    def __init__(self, service: Answering) -> None:
-        self._service = service
+    def __init__(self, service: Answering, loop: asyncio.AbstractEventLoop, local: bool) -> None:
+        self._service, self._loop, self._local = service, loop, local
         self._reading: Reading | None = Reading(service.limits)
         self._began = time.perf_counter()
         self._ended = False
@@ -183,8 +192,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the clock."""
         self._transport: Any = transport
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._service.limits.seconds, self._too_slow)
+        self._timer = self._loop.call_later(self._service.limits.seconds, self._too_slow)
         self._service.connections.add(self)
         if len(self._service.connections) > self._service.most:
             self._refuse(SpamdError(LATER, "Too many connections. Try again later."))
@@ -219,14 +227,16 @@ class Connection(asyncio.Protocol):
             self._refuse(error)
             return
         if request is not None:
+            self._ended = self._ended or self._reading.is_exact
             self._reading = None
             self._timer.cancel()
-            request.peer = peer_of(self._transport.get_extra_info("socket"))
+            if self._local:
+                request.peer = peer_of(self._transport.get_extra_info("socket"))
             data = self._service.at_once(request, self._began)
             if data is not None:
                 self._finish(data)
                 return
-            self.task = asyncio.get_running_loop().create_task(self._answer(request))
+            self.task = self._loop.create_task(self._answer(request))
 
     async def _answer(self, request: Request) -> None:
         data = await self._service.answer(request, self._began)
@@ -253,4 +263,4 @@ class Connection(asyncio.Protocol):
             return
         if self._transport.can_write_eof():
             self._transport.write_eof()
-        self._timer = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._transport.close)
+        self._timer = self._loop.call_later(LINGER_SECONDS, self._transport.close)
