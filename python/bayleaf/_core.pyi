@@ -32,6 +32,7 @@ __all__ = [
     "log_softmax",
     "logs",
     "porter",
+    "posterior_of_one",
     "powers",
     "read_mail",
     "repeats",
@@ -115,10 +116,13 @@ class Analyzer:
         sparse: int,
         stop_words: Sequence[str],
         porter: bool,
-        normalizer: Callable[[list[str]], list[str | None]] | None,
+        normalizer: Callable[[list[str]], list[str | None]] | str | None,
         buckets: int | None = None,
     ) -> Analyzer:
-        """N-grams of words; of the forms, stop words are dropped, the others stemmed, then normalized."""
+        """N-grams of words; of the forms, stop words are dropped, the others stemmed, then normalized.
+
+        The normalizer "zero" writes every digit as 0 without calling Python.
+        """
 
     @staticmethod
     def letters(
@@ -204,6 +208,14 @@ def joint_of_one(
     prior: NDArray[np.float64],
 ) -> list[float]:
     """The log joint of one document that several views look at: scores times temperature, and prior."""
+
+def posterior_of_one(
+    askings: Sequence[Asking],
+    columns: Sequence[Any],
+    temperature: float,
+    prior: NDArray[np.float64],
+) -> list[float]:
+    """The posterior of one document that several views look at."""
 
 @final
 class Scorer:

@@ -160,20 +160,12 @@ def _steps(normalization: dict[str, Any]) -> tuple[list[str], bool, Any]:
     """What happens to words; the usual without importing what could be done besides."""
     digits = normalization["digits"]
     if normalization | {"digits": "keep"} == _NO_NORMALIZATION and digits in ("keep", "zero"):
-        return [], False, zeroed if digits == "zero" else None
+        return [], False, None if digits == "keep" else digits
     if normalization["function"] is not None:
         raise Unfit
     from bayleaf.text.normalization import Normalization
 
     return Normalization.from_dict(normalization).for_core()
-
-
-def zeroed(words: list[str]) -> list[str | None]:
-    """Words with every digit written as 0, as `Normalization(digits="zero")` has them."""
-    return [
-        word if word.isalpha() else "".join(["0" if each.isdecimal() else each for each in word]) or None
-        for word in words
-    ]
 
 
 def _cut(tokenizer: Any, keep: list[str]) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 //! supplied by the user. Runs once for each form ever met.
 
 use std::error::Error;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::analyze::porter::Porter;
 use crate::lexicon::form_table::{FormTable, Key, Role};
@@ -52,6 +55,28 @@ impl WordList {
 /// A function from words to words, such as one written in Python.
 pub trait Function: Send + Sync {
     fn apply(&self, words: &[&str], out: &mut WordList) -> Result<(), Box<dyn Error + Send + Sync>>;
+}
+
+/// Every decimal digit as 0, whatever its script.
+pub struct ZeroDigits;
+
+impl Function for ZeroDigits {
+    fn apply(&self, words: &[&str], out: &mut WordList) -> Result<(), Box<dyn Error + Send + Sync>> {
+        for word in words {
+            out.push_with(|text| text.extend(word.chars().map(|c| if is_decimal(c) { '0' } else { c })));
+        }
+        Ok(())
+    }
+}
+
+static DECIMAL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d").ok());
+
+fn is_decimal(character: char) -> bool {
+    if character.is_ascii() || !character.is_numeric() {
+        return character.is_ascii_digit();
+    }
+    let text = character.encode_utf8(&mut [0; 4]).to_owned();
+    DECIMAL.as_ref().is_some_and(|decimal| decimal.is_match(&text))
 }
 
 /// First stop words, then the stem, then the function.
@@ -166,6 +191,16 @@ mod tests {
         let done = normalizer.normalize(forms.iter().map(|form| Form::of(form)), &mut words);
         assert!(done.is_ok());
         words.iter().map(|word| word.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn decimal_digits_become_zeros_and_other_numbers_stay() {
+        let mut words = WordList::default();
+        assert!(
+            ZeroDigits.apply(&["a1b22", "\u{664}\u{665}", "\u{bd}\u{2167}", "caf\u{e9}"], &mut words).is_ok()
+        );
+        let found: Vec<_> = words.iter().flatten().collect();
+        assert_eq!(found, ["a0b00", "00", "\u{bd}\u{2167}", "caf\u{e9}"]);
     }
 
     #[test]

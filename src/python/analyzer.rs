@@ -3,13 +3,14 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::IntoPyArray;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::documents::Documents;
 use super::functions::{PyCutter, PyFunction, signals};
 use crate::analyze::buckets::Hashed;
 use crate::analyze::located::{Part, parts};
-use crate::analyze::normalize::Normalizer;
+use crate::analyze::normalize::{Function, Normalizer, ZeroDigits};
 use crate::analyze::patterns::Pattern;
 use crate::analyze::reader::Analysis;
 use crate::analyze::tokenizers::{Cut, Tokenizer};
@@ -73,6 +74,23 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is done to words: a step that the core knows by its name, or a function.
+#[derive(FromPyObject)]
+enum Normalizing {
+    Named(String),
+    Called(Py<PyAny>),
+}
+
+impl Normalizing {
+    fn into_function(self) -> PyResult<Box<dyn Function>> {
+        match self {
+            Self::Named(name) if name == "zero" => Ok(Box::new(ZeroDigits)),
+            Self::Named(name) => Err(PyValueError::new_err(format!("The core knows no step {name:?}."))),
+            Self::Called(function) => Ok(Box::new(PyFunction(function))),
+        }
+    }
+}
+
 #[pymethods]
 impl Analyzer {
     #[staticmethod]
@@ -94,7 +112,7 @@ impl Analyzer {
         sparse: usize,
         stop_words: Vec<String>,
         porter: bool,
-        normalizer: Option<Py<PyAny>>,
+        normalizer: Option<Normalizing>,
         buckets: Option<u32>,
     ) -> PyResult<Self> {
         let max_length = max_length.unwrap_or(usize::MAX);
@@ -107,7 +125,7 @@ impl Analyzer {
             _ => Tokenizer::Words,
         };
         let cut = Cut { rules, tokenizer, keep: keep.map(|keep| Pattern::new(keep, signals)).transpose()? };
-        let function = normalizer.map(|function| Box::new(PyFunction(function)) as _);
+        let function = normalizer.map(Normalizing::into_function).transpose()?;
         let normalizer = Normalizer::new(stop_words.iter().map(String::as_str), porter, function);
         let normalizer = (!normalizer.is_idle()).then_some(normalizer);
         Ok(Self::of(Analysis::Words { cut, shortest, longest, sparse }, buckets, normalizer))

@@ -13,6 +13,7 @@ use super::documents::Documents;
 use super::tally::PyTally;
 use crate::context::Context;
 use crate::errors::TallyError;
+use crate::quick::posterior::log_softmax;
 use crate::score::living::{Living, Weights};
 use crate::score::settings::{ByClass, Settings};
 
@@ -132,12 +133,14 @@ impl PyAsking {
     }
 }
 
+type Askings<'py> = Vec<PyRef<'py, PyAsking>>;
+
 /// The log joint of one document that several views look at: their scores, added up in this order, times the
 /// temperature, and the prior. One call, because eight would take longer than their answers.
 #[pyfunction]
 pub fn joint_of_one(
     py: Python<'_>,
-    askings: Vec<PyRef<'_, PyAsking>>,
+    askings: Askings<'_>,
     columns: Vec<Documents>,
     temperature: f64,
     prior: PyReadonlyArray1<'_, f64>,
@@ -162,6 +165,21 @@ pub fn joint_of_one(
         joint.iter_mut().zip(prior).for_each(|(sum, prior)| *sum = *sum * temperature + prior);
         Ok(joint)
     })
+}
+
+/// The posterior of one document that several views look at.
+#[pyfunction]
+pub fn posterior_of_one(
+    py: Python<'_>,
+    askings: Askings<'_>,
+    columns: Vec<Documents>,
+    temperature: f64,
+    prior: PyReadonlyArray1<'_, f64>,
+) -> PyResult<Vec<f64>> {
+    let mut scores = joint_of_one(py, askings, columns, temperature, prior)?;
+    log_softmax(&mut scores);
+    scores.iter_mut().for_each(|score| *score = score.exp());
+    Ok(scores)
 }
 
 fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {

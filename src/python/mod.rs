@@ -98,7 +98,7 @@ pub mod _core {
     #[pymodule_export]
     use super::left_out::{cells_by_term, leave_one_out, shared_scores};
     #[pymodule_export]
-    use super::living::{PyAsking, joint_of_one};
+    use super::living::{PyAsking, joint_of_one, posterior_of_one};
     #[pymodule_export]
     use super::mail::read_mail;
     #[pymodule_export]

@@ -131,8 +131,10 @@ class Normalization:
 
         return normalize
 
-    def for_core(self) -> tuple[list[str], bool, Normalize | None]:
+    def for_core(self) -> tuple[list[str], bool, Normalize | str | None]:
         """The same steps as the core runs them: stop words, whether Porter's stems follow, and the rest."""
+        if self == Normalization(digits="zero"):
+            return [], False, "zero"
         cleaning = bool(self._cleaning())
         porter = self.stemmer == "porter" and not cleaning and self.lemmatizer is None
         rest = replace(
