@@ -1,5 +1,6 @@
 //! The headers of a mail or a part, and what their parameters say.
 
+use super::html::one_spaced;
 use super::{is_space, line_end};
 
 /// Longer values are read only so far by others; no honest one is.
@@ -67,8 +68,7 @@ impl<'a> Head<'a> {
 
     /// The value of the first header of this name, its spaces made one.
     pub fn normalized(&self, name: &str) -> Option<String> {
-        let words = self.first(name)?.split(is_space).filter(|word| !word.is_empty());
-        Some(words.collect::<Vec<_>>().join(" "))
+        self.first(name).map(one_spaced)
     }
 
     /// A header with parameters: nothing if it is not there, `None` if it is not ordinary.

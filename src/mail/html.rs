@@ -206,6 +206,9 @@ fn shown(inside: &str) -> Option<String> {
 /// The text of the attribute that begins here, if one does, and where it ends.
 fn attribute(inside: &str, at: usize) -> Option<Option<(&str, usize)>> {
     let bytes = inside.as_bytes();
+    if !matches!(bytes[at], b'a' | b'A' | b't' | b'T') {
+        return Some(None); // one look at a byte instead of two at names
+    }
     let named = |name: &str| {
         bytes.get(at..at + name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
     };

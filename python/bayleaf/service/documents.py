@@ -146,7 +146,7 @@ def _head_of(raw: bytes) -> bytes:
     """The lines before the first empty one."""
     end = raw.find(b"\n\n", 0, LONGEST_HEAD)
     head = raw[: end if end >= 0 else LONGEST_HEAD]
-    end = head.find(b"\r\n\r\n")
+    end = head.find(b"\r\n\r\n") if b"\r" in head else -1
     return head[:end] if end >= 0 else head
 
 
