@@ -274,6 +274,7 @@ def test_what_is_no_request_gets_one_line_with_a_code_and_changes_nothing(servic
             data[:60],
             out,
         )
+        assert not out.endswith(b"'\r\n"), "what was sent is shown without quotes"
     assert service.get("/models/spam/file").body == before
 
 

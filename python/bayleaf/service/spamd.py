@@ -198,7 +198,7 @@ class Spamd:
             kind = request.headers.get("message-class", "").lower()
             labels = {"spam": self._settings.spam, "ham": self._settings.ham}
             if kind not in labels:
-                raise SpamdError(PROTOCOL, f"Bad header line: Message-class: {ascii(kind)[1:41]}")
+                raise SpamdError(PROTOCOL, f"Bad header line: Message-class: {ascii(kind[:40])[1:-1]}")
             label = served.fitting_label(labels[kind])
             done = await self._service.learn(served, who, [(document, label)])
             return _did("DidSet", done, ("learned", "corrected"))

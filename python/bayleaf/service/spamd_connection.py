@@ -121,7 +121,7 @@ class Reading:
         if length is None:
             return None
         if not (length.isascii() and length.isdecimal() and len(length) < 16):
-            raise SpamdError(PROTOCOL, f"Bad header line: Content-length: {ascii(length)[1:41]}")
+            raise SpamdError(PROTOCOL, f"Bad header line: Content-length: {ascii(length[:40])[1:-1]}")
         if int(length) > self._limits.body:
             raise self._too_large()
         return int(length)
@@ -164,7 +164,7 @@ def _read_header(line: bytes, headers: dict[str, str]) -> None:
         raise SpamdError(PROTOCOL, f"Bad header line: longer than {LONGEST_LINE} bytes")
     name, colon, value = line.decode("utf-8", "replace").partition(":")
     if not colon:
-        raise SpamdError(PROTOCOL, f"Bad header line: {ascii(name.strip())[1:61]}")
+        raise SpamdError(PROTOCOL, f"Bad header line: {ascii(name.strip()[:60])[1:-1]}")
     headers[name.strip().lower()] = value.strip()
 
 
