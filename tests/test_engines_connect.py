@@ -36,8 +36,9 @@ sha = lambda model: hashlib.sha256(model.to_bytes()).hexdigest()
 learned = bayleaf.spark.learn(df, views=[words(2)], merge_tasks=(2, 1))
 read = bayleaf.spark.learn_files(spark, sys.argv[1], views=[words(2)], tasks=2, merge_tasks=(1,))
 spam = bayleaf.spark.score(df, learned, of="spam").filter("log_odds > 0").count()
+kept = bayleaf.spark.filter(df, learned, "spam").count()
 staged = bayleaf.spark.NaiveBayesEstimator(views=[words(2)]).fit(df)
-print(type(df).__module__, sha(learned), sha(read), sha(staged.bayleaf_model), spam)
+print(type(df).__module__, sha(learned), sha(read), sha(staged.bayleaf_model), spam, kept)
 spark.stop()
 """
 
@@ -58,7 +59,7 @@ def test_spark_connect_gives_the_bytes_of_one_process(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    module, *shas, spam = done.stdout.split()
+    module, *shas, spam, kept = done.stdout.split()
     assert module == "pyspark.sql.connect.dataframe"
     assert set(shas) == {hashlib.sha256(model.to_bytes()).hexdigest()}
-    assert int(spam) == sum(answer == "spam" for answer in model.predict(list(texts)).tolist())
+    assert int(spam) == int(kept) == sum(answer == "spam" for answer in model.predict(list(texts)).tolist())

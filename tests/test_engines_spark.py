@@ -150,6 +150,14 @@ def test_a_table_of_several_columns_is_learned_and_scored(spark: Any) -> None:
     assert [row.prediction for row in answers] == one.predict(table).tolist()
 
 
+@pytest.fixture(params=["answers alone", "whole rows"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through Python go answers alone, or, before Spark 4.1, whole rows."""
+    if request.param == "whole rows":
+        monkeypatch.setattr("bayleaf.engines.spark_answers.ARROW_UDF", (99, 0))
+
+
+@pytest.mark.usefixtures("way")
 def test_scores_are_added_to_columns_of_any_type_and_equal_those_of_the_model(messages: Any) -> None:
     model = Model(VIEWS).learn(TEXTS, LABELS)
     rich = messages.selectExpr(
@@ -170,6 +178,32 @@ def test_scores_are_added_to_columns_of_any_type_and_equal_those_of_the_model(me
         bayleaf.spark.score(messages.withColumn("prediction", messages.text), model)
 
 
+def test_scoring_with_and_without_whole_rows_gives_equal_rows(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [("lunch?", "work", 1), (None, "work", 2), ("win a prize", None, 3), ("", "", 4)] * 40
+    df = spark.createDataFrame(rows, "`the.text` string, sender string, `a.b` int").repartition(3, "`a.b`")
+    model = Model({"the.text": words(), "sender": category()})
+    model.learn({"the.text": ["lunch", "prize", "x"], "sender": ["work", "deals", None]}, [1, 2, 3])
+
+    def found() -> list[Any]:
+        scored = bayleaf.spark.score(df, model, of=2, prefix="a.")
+        kept = bayleaf.spark.filter(df, model, 2, 0.3)
+        return [scored.schema, sorted(map(str, scored.collect())), sorted(map(str, kept.collect()))]
+
+    alone = found()
+    monkeypatch.setattr("bayleaf.engines.spark_answers.ARROW_UDF", (99, 0))
+    assert found() == alone
+
+
+def test_filters_above_scoring_do_not_score_again(messages: Any) -> None:
+    scored = bayleaf.spark.score(messages, Model(VIEWS).learn(TEXTS, LABELS), of="spam")
+    chosen = scored.filter("log_odds > 0 AND prediction = 'spam'").filter("probability > 0.9")
+    plan = chosen._jdf.queryExecution().optimizedPlan().toString()
+    assert plan.count("struct(") == 1
+
+
+@pytest.mark.usefixtures("way")
 def test_a_filter_keeps_the_rows_that_are_probable_enough(messages: Any) -> None:
     model = Model(VIEWS).learn(TEXTS, LABELS)
     kept = bayleaf.spark.filter(messages, model, "spam", 0.9)

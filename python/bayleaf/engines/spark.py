@@ -13,7 +13,6 @@ from bayleaf.engines.arrow import answer_columns, filtering, scoring
 from bayleaf.engines.core import (
     ROW_BYTES,
     Plan,
-    Shipped,
     check_columns,
     count,
     cut,
@@ -24,11 +23,13 @@ from bayleaf.engines.core import (
     merge,
     merged,
     numbered,
+    read_columns,
     restored,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
 from bayleaf.engines.ranges import check_ranges, complete, divided, rejoined, without_rare
 from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
+from bayleaf.engines.spark_answers import Asked, task_threads, with_answers, with_rows
 from bayleaf.model import Model
 from bayleaf.model_views import Views
 from bayleaf.tuning import Tuning
@@ -160,22 +161,15 @@ def score(df: Any, model: Model, text: str = "text", *, of: Label | None = None,
     `probability` is the posterior of the prediction; `log_odds` are signed, unrounded and fit to rank by.
     """
     shipped, kinds = scoring(model, df.columns, text, of, prefix)
-    added = [StructField(name, TYPES[kind]) for name, kind in kinds.items()]
-    scored = mapped(df, partial(_scored, shipped, text, of, prefix, df.columns), added)
+    asked = Asked(shipped, read_columns(model, text), partial(_answers, text, of))
+    scored = with_answers(df, asked, [TYPES[kind] for kind in kinds.values()])
     return scored.toDF(*df.columns, *kinds)
 
 
 def filter(df: Any, model: Model, keep: Label, least: float = 0.5, text: str = "text") -> Any:
     """The rows that have the class `keep` with a probability of at least `least`; no column is added."""
     shipped = filtering(model, df.columns, text, keep, least)
-    return mapped(df, partial(_filtered, shipped, text, keep, least, df.columns), []).toDF(*df.columns)
-
-
-def mapped(df: Any, function: Any, added: list[Any]) -> Any:
-    """Map batches to batches with more columns, which go by number: PySpark takes no name with a dot here."""
-    names = [f"c{i}" for i in range(len(df.columns))]
-    fields = [StructField(name, field.dataType) for name, field in zip(names, df.schema.fields, strict=True)]
-    return df.toDF(*names).mapInArrow(function, StructType([*fields, *added]))
+    return with_rows(df, Asked(shipped, read_columns(model, text), partial(_keeps, text, keep, least)))
 
 
 def summed(frame: Any, tree: Tree) -> Model | None:
@@ -274,32 +268,12 @@ def _merged(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
     yield from blob_rows(merge(joined(_rows(batches)), tree.empty, tree.min_documents), tree.row_bytes)
 
 
-def _scored(
-    shipped: Shipped, text: str, of: Label | None, prefix: str, names: list[str], batches: Iterable[Any]
-) -> Iterator[Any]:
-    model = shipped.model
-    model.threads = task_threads()
-    for batch in batches:
-        added = answer_columns(model, documents(model, _columns(batch, names), text), of, prefix)
-        arrays = [*batch.columns, *added.values()]
-        yield pa.RecordBatch.from_arrays(arrays, names=[*batch.schema.names, *added])
+def _answers(text: str, of: Label | None, model: Model, columns: dict[str, Any]) -> list[Any]:
+    return list(answer_columns(model, documents(model, columns, text), of, "").values())
 
 
-def _filtered(
-    shipped: Shipped, text: str, keep: Label, least: float, names: list[str], batches: Iterable[Any]
-) -> Iterator[Any]:
-    model = shipped.model
-    model.threads = task_threads()
-    for batch in batches:
-        yield batch.filter(
-            pa.array(keeps(model, documents(model, _columns(batch, names), text), keep, least))
-        )
-
-
-def task_threads() -> int:
-    """As many threads as Spark gave the task processors, never all of the machine's."""
-    context = TaskContext.get()
-    return 1 if context is None else max(1, int(context.cpus()))
+def _keeps(text: str, keep: Label, least: float, model: Model, columns: dict[str, Any]) -> list[Any]:
+    return [pa.array(keeps(model, documents(model, columns, text), keep, least))]
 
 
 def _partition() -> int:

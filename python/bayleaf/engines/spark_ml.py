@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -25,12 +24,13 @@ from pyspark.ml.util import (
     MLWriter,
 )
 from pyspark.sql.functions import col
-from pyspark.sql.types import ArrayType, DoubleType, StructField
+from pyspark.sql.types import ArrayType, DoubleType
 
 from bayleaf import model_views
 from bayleaf.engines import spark as adapter
 from bayleaf.engines.arrow import ARROW, class_kind
 from bayleaf.engines.core import Shipped, check_columns, cut, documents, read_columns, score
+from bayleaf.engines.spark_answers import Asked, with_answers
 from bayleaf.model import Model
 from bayleaf.model_views import Views
 
@@ -134,10 +134,10 @@ class NaiveBayesModel(Transformer, Columns, MLReadable, MLWritable):  # type: ig
         kind = "string" if class_kind(model.classes) == "string" else "double"
         numbers = ArrayType(DoubleType())
         kinds = (adapter.TYPES[kind], numbers, numbers)
-        added = [StructField(f"a{i}", each) for i, each in enumerate(kinds)]
         kept = [name for name in dataset.columns if name not in names]
         rows = dataset.select(*map(adapter.column, kept))
-        scored = adapter.mapped(rows, partial(_transformed, shipped, text, kind, kept), added)
+        asked = Asked(shipped, read_columns(model, text), partial(_transformed, text, kind))
+        scored = with_answers(rows, asked, kinds)
         prediction, probability, raw = (col(f"a{i}") for i in range(3))
         every = [col(f"c{i}") for i in range(len(kept))]
         answers = (prediction, array_to_vector(probability), array_to_vector(raw))
@@ -207,19 +207,11 @@ def read(views: str) -> Any:
     return model_views.as_given([(name, model_views.view_from_dict(own)) for name, own in json.loads(views)])
 
 
-def _transformed(
-    shipped: Shipped, text: str, kind: str, names: list[str], batches: Iterable[Any]
-) -> Iterator[Any]:
-    model = shipped.model
-    model.threads = adapter.task_threads()
+def _transformed(text: str, kind: str, model: Model, columns: dict[str, Any]) -> list[Any]:
     classes = [str(name) if kind == "string" else float(name) for name in model.classes]
-    for batch in batches:
-        columns = dict(zip(names, batch.columns, strict=True))
-        answers = score(model, documents(model, columns, text))
-        prediction = pa.array(classes, ARROW[kind]).take(pa.array(answers.best))
-        vectors = [_vectors(values) for values in (answers.posterior, answers.log_odds)]
-        arrays = [*batch.columns, prediction, *vectors]
-        yield pa.RecordBatch.from_arrays(arrays, names=[*batch.schema.names, "a0", "a1", "a2"])
+    answers = score(model, documents(model, columns, text))
+    prediction = pa.array(classes, ARROW[kind]).take(pa.array(answers.best))
+    return [prediction, *(_vectors(values) for values in (answers.posterior, answers.log_odds))]
 
 
 def _vectors(table: Any) -> Any:
