@@ -2,9 +2,11 @@
 
 Each side has a Spark session of its own on two cores (`local-cluster[1,2,...]`), so that the driver's memory
 is its own, and does all of its work once on 2,000 rows before anything is measured: on either side classes
-are loaded and Python workers started. Times are of learning and of scoring all rows, best of the rounds.
-Memory is what the driver's processes (the JVM, after a collection of its garbage, and Python) grow by from
-there to their peak while they learn rows and score.
+are loaded and Python workers started. Then each does all of its work, on all rows, as often as there are
+rounds; times are the best of them, with the processor time of all processes beside them, which says more
+on a machine with other work. Memory is what the driver's processes (the JVM, after a collection of its
+garbage, and Python) grow by from the first round on to their peak. What rows, files and a single process
+have learned must be equal, byte for byte.
 
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py            # imdb.train 20 times over, 665 MB
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py --copies 1 # a first look
@@ -14,12 +16,14 @@ from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,6 +33,9 @@ from measure import data_folder
 MUSTS = {"learn, rows": 10.0, "learn, files": 20.0, "score": 10.0}
 MEMORY_MUST = 0.25
 FILES = 4
+WARM_ROWS = 2000
+ALL, WARM = "all", "warm"
+"""The folders of the files."""
 
 
 def main() -> None:
@@ -46,24 +53,34 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         megabytes = prepare(Path(folder), given.copies)
         found = {name: measured(name, folder, given.rounds) for name in ("theirs", "ours")}
+        found["ours"]["hashes"]["one process"] = learned_here(Path(folder) / ALL)
     report(found, megabytes)
+    report_memory(found)
+    report_hashes(found["ours"]["hashes"])
 
 
 def prepare(folder: Path, copies: int) -> float:
     """The reviews as Parquet, for both sides, in some files; gives the megabytes of text."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     lines = (data_folder() / "imdb.train.tsv").read_text("utf-8").splitlines()
     labels, texts = zip(*(line.split("\t", 1) for line in lines), strict=True)
     numbers = {name: float(i) for i, name in enumerate(sorted(set(labels)))}
     table = pa.table({"text": texts, "label": labels, "number": [numbers[label] for label in labels]})
+    write(table, folder / ALL, copies)
+    write(table.slice(0, WARM_ROWS), folder / WARM, 1)
+    return copies * sum(len(text.encode()) for text in texts) / 1e6
+
+
+def write(table: Any, folder: Path, copies: int) -> None:
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
     for part in range(FILES):
         rows = table.slice(len(table) * part // FILES, len(table) // FILES)
         with pq.ParquetWriter(folder / f"part-{part}.parquet", rows.schema, compression="zstd") as writer:
             for _ in range(copies):
                 writer.write_table(rows)
-    return copies * sum(len(text.encode()) for text in texts) / 1e6
 
 
 def measured(name: str, folder: str, rounds: int) -> dict[str, Any]:
@@ -96,55 +113,61 @@ def session() -> Any:
 
 def side(name: str, folder: Path, rounds: int) -> dict[str, Any]:
     spark = session()
-    df = spark.read.parquet(str(folder))
-    df.select("number").summary("count").collect()  # the executor has started, and knows the files
     work = ours if name == "ours" else theirs
     import_module("bayleaf.spark" if name == "ours" else "pyspark.ml.classification")  # is no work
-    work(spark, df.limit(2000))
+    work(spark, folder / WARM)
     before = driver_memory(spark, reset=True)
-    runs = [work(spark, df) for _ in range(rounds)]
-    memory = driver_memory(spark) - before
-    if name == "ours":
-        runs += [files(spark, folder) for _ in range(rounds + 1)][1:]
-    names = {key for run in runs for key in run}
-    found: dict[str, Any] = {key: min(run[key] for run in runs if key in run) for key in names}
-    found["memory"] = memory
+    runs = [work(spark, folder / ALL) for _ in range(rounds)]
+    after = driver_memory(spark)
     spark.stop()
-    return found
+    found: dict[str, Any] = {key: min(run[key] for run in runs) for key in runs[0] if key != "hashes"}
+    found["memory"] = {key: after[key] - before[key] for key in after}
+    return {**found, "hashes": runs[0].get("hashes")}
 
 
-def ours(_spark: Any, df: Any) -> dict[str, float]:
+def ours(spark: Any, folder: Path) -> dict[str, Any]:
     import bayleaf.spark
     from bayleaf import words
 
     times: dict[str, float] = {}
+    df = spark.read.parquet(str(folder))
     with clock(times, "learn, rows"):
         model = bayleaf.spark.learn(df, views=[words()], merge_tasks=(1,))
     with clock(times, "score"):
         answers = bayleaf.spark.score(df.select("text", "number"), model)
         answers.groupBy("prediction").count().collect()
-    return times
-
-
-def files(spark: Any, folder: Path) -> dict[str, float]:
-    import bayleaf.spark
-    from bayleaf import words
-
-    times: dict[str, float] = {}
+    rows = sha(model)
+    del model
     with clock(times, "learn, files"):
         model = bayleaf.spark.learn_files(
             spark, folder, text="text", label="label", views=[words()], tasks=FILES
         )
-    assert model.n_documents
-    return times
+    return {**times, "hashes": {"rows": rows, "files": sha(model)}}
 
 
-def theirs(_spark: Any, df: Any) -> dict[str, float]:
+def learned_here(folder: Path) -> str:
+    """What one process learns from the same files."""
+    from bayleaf import Model, words
+    from bayleaf.corpus import open_corpus
+
+    model = Model([words()])
+    with open_corpus(str(folder), text="text", label="label") as corpus:
+        for batch in corpus:
+            model.learn(batch.texts, batch.labels)
+    return sha(model)
+
+
+def sha(model: Any) -> str:
+    return hashlib.sha256(model.to_bytes()).hexdigest()
+
+
+def theirs(spark: Any, folder: Path) -> dict[str, Any]:
     from pyspark.ml import Pipeline
     from pyspark.ml.classification import NaiveBayes
     from pyspark.ml.feature import CountVectorizer, RegexTokenizer
 
     times: dict[str, float] = {}
+    df = spark.read.parquet(str(folder))
     with clock(times, "learn"):
         stages = [
             RegexTokenizer(inputCol="text", outputCol="tokens", pattern=r"\w+", gaps=False),
@@ -158,31 +181,49 @@ def theirs(_spark: Any, df: Any) -> dict[str, float]:
 
 
 class clock:  # noqa: N801 (a context manager, named like one)
-    """Puts the seconds of a block into a dictionary."""
+    """Puts the seconds of a block into a dictionary, and the processor time of this process and all below."""
 
     def __init__(self, times: dict[str, float], name: str) -> None:
         self.times, self.name = times, name
 
     def __enter__(self) -> None:
-        self.start = time.perf_counter()
+        self.before, self.start = processor_time(), time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
         self.times[self.name] = time.perf_counter() - self.start
+        self.times[f"{self.name}, processor"] = processor_time() - self.before
+        print(self.name, round(self.times[self.name], 2), file=sys.stderr)
 
 
-def driver_memory(spark: Any, reset: bool = False) -> int:
+def processor_time() -> float:
+    """Seconds of this process and of all below it, with those that have ended."""
+    below: dict[int, list[int]] = {}
+    seconds: dict[int, float] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            own = int(path.parent.name)
+            below.setdefault(int(fields[1]), []).append(own)
+            seconds[own] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    every = [os.getpid()]
+    for process in every:
+        every += below.get(process, [])
+    return sum(seconds.get(process, 0.0) for process in every)
+
+
+def driver_memory(spark: Any, reset: bool = False) -> dict[str, int]:
     """The peak of the resident memory of the driver's JVM and of this process, in bytes.
 
     With `reset`, only what comes from now on counts.
     """
     jvm = spark.sparkContext._jvm
-    pids = (jvm.java.lang.ProcessHandle.current().pid(), os.getpid())
+    pids = {"JVM": jvm.java.lang.ProcessHandle.current().pid(), "Python": os.getpid()}
     if reset:
         gc.collect()
         jvm.java.lang.System.gc()
-        for pid in pids:
+        for pid in pids.values():
             Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak is what is there now
-    return sum(_peak(pid) for pid in pids)
+    return {name: _peak(pid) for name, pid in pids.items()}
 
 
 def _peak(pid: int) -> int:
@@ -195,20 +236,31 @@ def report(found: dict[str, dict[str, Any]], megabytes: float) -> None:
     mine, peer = found["ours"], found["theirs"]
     print(f"{megabytes:.0f} MB of text, two cores; seconds; must in parentheses")
     for name, must in MUSTS.items():
-        other = peer["score" if name == "score" else "learn"]
+        key = "score" if name == "score" else "learn"
+        other, work = peer[key], peer[f"{key}, processor"] / mine[f"{name}, processor"]
         ratio = other / mine[name]
         verdict = "reached" if ratio >= must else "missed"
         seconds, rate = mine[name], megabytes / mine[name]
         print(
             f"{name:14} Spark ML {other:8.1f}  bayleaf {seconds:8.1f} ({rate:.0f} MB/s)  "
-            f"{ratio:5.1f} x (>= {must:g}) {verdict}"
+            f"{ratio:5.1f} x (>= {must:g}) {verdict}; processor time {work:.1f} x"
         )
-    share = mine["memory"] / max(peer["memory"], 1)
+
+
+def report_memory(found: dict[str, dict[str, Any]]) -> None:
+    mine, peer = (sum(found[name]["memory"].values()) for name in ("ours", "theirs"))
+    share = mine / max(peer, 1)
     verdict = "reached" if share <= MEMORY_MUST else "missed"
+    parts = ", ".join(f"{name} {size / 1e6:.0f}" for name, size in found["ours"]["memory"].items())
     print(
-        f"driver memory  Spark ML {peer['memory'] / 1e6:6.0f} MB  bayleaf {mine['memory'] / 1e6:6.0f} MB  "
+        f"driver memory  Spark ML {peer / 1e6:6.0f} MB  bayleaf {mine / 1e6:6.0f} MB ({parts})  "
         f"{share:.2f} (<= {MEMORY_MUST:g}) {verdict}"
     )
+
+
+def report_hashes(hashes: dict[str, str]) -> None:
+    verdict = "equal" if len(set(hashes.values())) == 1 else "DIFFERENT"
+    print("SHA-256       ", "  ".join(f"{name} {own[:12]}" for name, own in hashes.items()), verdict)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bayleaf import Model, category, chars, normal, words
 from bayleaf.engines import core
-from bayleaf.engines.arrow import answer_columns
+from bayleaf.engines.arrow import answer_columns, gathered
 from strategies import Corpus, corpora
 
 VIEWS: list[Any] = [[words()], [words(2), chars(2, 3)], [words(normalizer=str.upper)]]
@@ -181,3 +181,15 @@ def test_no_document_at_all_is_said() -> None:
         core.finished(None, None)
     model = Model().learn(["a"], ["x"])
     assert core.finished(None, model).to_bytes() == model.to_bytes()
+
+
+@given(st.lists(st.lists(st.text(max_size=5))), st.integers(1, 40))
+def test_gathered_batches_have_the_same_rows_and_only_the_last_is_small(
+    parts: list[list[str]], size: int
+) -> None:
+    schema = pa.schema({"text": pa.string()})
+    batches = [pa.record_batch([pa.array(part, "string")], schema=schema) for part in parts]
+    found = list(gathered(iter(batches), size))
+    rows = [text for batch in found for text in batch["text"].to_pylist()]
+    assert rows == [text for part in parts for text in part]
+    assert all(batch.nbytes >= size for batch in found[:-1])

@@ -98,6 +98,16 @@ def test_a_model_too_large_for_one_row_travels_in_several(messages: Any) -> None
     assert sha(learned(messages, row_bytes=20_000)) == ONE
 
 
+def test_blobs_come_to_the_driver_without_arrow_where_spark_has_no_other_way(
+    messages: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in type(messages).__mro__:
+        if "toArrow" in vars(kind):
+            monkeypatch.delattr(kind, "toArrow")
+    assert not hasattr(messages, "toArrow")
+    assert sha(learned(messages, row_bytes=20_000)) == ONE
+
+
 def test_a_model_too_large_for_the_driver_is_named_and_comes_in_ranges(spark: Any) -> None:
     texts = [" ".join(str(i) for i in range(start, start + 20_000)) for start in range(0, 400_000, 20_000)]
     one = Model([words()]).learn(texts, ["a", "b"] * 10)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bayleaf.engines.core import Shipped, check_columns, place_of, read_columns, score
+from bayleaf.engines.core import LEARN_BYTES, Shipped, check_columns, place_of, read_columns, score
 from bayleaf.model import Model
 from bayleaf.posterior import check_probability
 from bayleaf.types import Label
@@ -69,3 +69,23 @@ def filtering(model: Model, present: Iterable[str], text: str, keep: Label, leas
     place_of(model.classes, keep)
     check_probability("least", least)
     return shipped
+
+
+def gathered(batches: Iterable[Any], size: int = LEARN_BYTES) -> Iterator[Any]:
+    """Batches of at least so many bytes, but for the last; engines cut by rows, which may be short."""
+    waiting: list[Any] = []
+    have = 0
+    for batch in batches:
+        waiting.append(batch)
+        have += batch.nbytes
+        if have >= size:
+            yield from _together(waiting)
+            waiting, have = [], 0
+    yield from _together(waiting)
+
+
+def _together(batches: list[Any]) -> Iterator[Any]:
+    if len(batches) < 2:
+        yield from batches
+    else:
+        yield from pa.Table.from_batches(batches).combine_chunks().to_batches()

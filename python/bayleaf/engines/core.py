@@ -17,6 +17,8 @@ from bayleaf.posterior import check_probability, log_evidence, log_softmax
 from bayleaf.types import Floats, Label
 
 TEXTS = ("words", "chars", "bytes_")
+LEARN_BYTES = 16 << 20
+"""About how much is learned at a time: small batches cost up to four times as much."""
 ON_ERROR = ("stop", "skip", "replace")
 
 
@@ -299,14 +301,14 @@ def cut(data: bytes, size: int = ROW_BYTES) -> Iterator[tuple[int, int, bytes]]:
         yield part, parts, data[part * size : (part + 1) * size]
 
 
-def joined(rows: Iterable[tuple[int, int, int, bytes]]) -> Iterator[bytes]:
-    """Blobs from rows (blob, number, how many, bytes) in any order, each as soon as it is complete."""
+def joined(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[bytes]:
+    """Blobs from rows (blob, number, how many, a buffer) in any order, each as soon as it is complete."""
     return (data for _, data in numbered(rows))
 
 
-def numbered(rows: Iterable[tuple[int, int, int, bytes]]) -> Iterator[tuple[int, bytes]]:
+def numbered(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[tuple[int, bytes]]:
     """The same, each with its number."""
-    waiting: dict[int, dict[int, bytes]] = {}
+    waiting: dict[int, dict[int, Any]] = {}
     for blob, part, parts, data in rows:
         have = waiting.setdefault(blob, {})
         have[part] = data

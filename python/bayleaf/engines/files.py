@@ -8,13 +8,13 @@ from typing import Any
 
 from bayleaf.corpus import CorpusError, Shard, open_corpus
 from bayleaf.engines.batches import documents, of_columns, typed_labels
+from bayleaf.engines.core import LEARN_BYTES
 from bayleaf.model import Model
 from bayleaf.types import Label
 
 TASK_BYTES = 64 << 20
 """About how much a task reads; a task that fails is read again."""
 MOST_TASKS = 10_000
-TASK_BATCH = 2 << 20
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -22,7 +22,7 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 def shards(paths: Paths, empty: Model, tasks: int | None, **reading: Any) -> list[Shard]:
     """Divide files among tasks; `reading` is what `open_corpus` takes."""
     given = [_absolute(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    settings = {"labeled": True, "table": of_columns(empty), "batch_bytes": TASK_BATCH, **reading}
+    settings = {"labeled": True, "table": of_columns(empty), "batch_bytes": LEARN_BYTES, **reading}
     with open_corpus(*given, **settings) as corpus:
         most = -(-(corpus.total_bytes or 0) // TASK_BYTES)
         return corpus.split(tasks or max(1, min(most, MOST_TASKS)))
