@@ -1,12 +1,12 @@
 """Learn and score film reviews on Spark: bayleaf from rows and from files, against Spark ML, in one run.
 
 Each side has a Spark session of its own on two cores (`local-cluster[1,2,...]`), so that the driver's memory
-is its own, and does all of its work once on 2,000 rows before anything is measured: on either side classes
-are loaded and Python workers started. Then each does all of its work, on all rows, as often as there are
-rounds; times are the best of them, with the processor time of all processes beside them, which says more
-on a machine with other work. Memory is what the driver's processes (the JVM, after a collection of its
-garbage, and Python) grow by from the first round on to their peak. What rows, files and a single process
-have learned must be equal, byte for byte.
+is its own, and does all of its work three times on 2,000 rows before anything is measured: on either side
+classes are loaded and Python workers started. Then each does all of its work, on all rows, as often as there
+are rounds; times are the best of them, with the processor time of all processes beside them, which says more
+on a machine with other work. Memory is what the driver's processes (the JVM, after its garbage was collected
+and given back, and Python) grow by from the first round on to their peak. What rows, files and a single
+process have learned must be equal, byte for byte.
 
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py            # imdb.train 20 times over, 665 MB
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py --copies 1 # a first look
@@ -34,6 +34,7 @@ MUSTS = {"learn, rows": 10.0, "learn, files": 20.0, "score": 10.0}
 MEMORY_MUST = 0.25
 FILES = 4
 WARM_ROWS = 2000
+WARM_ROUNDS = 3
 ALL, WARM = "all", "warm"
 """The folders of the files."""
 
@@ -115,7 +116,8 @@ def side(name: str, folder: Path, rounds: int) -> dict[str, Any]:
     spark = session()
     work = ours if name == "ours" else theirs
     import_module("bayleaf.spark" if name == "ours" else "pyspark.ml.classification")  # is no work
-    work(spark, folder / WARM)
+    for _ in range(WARM_ROUNDS):
+        work(spark, folder / WARM)
     before = driver_memory(spark, reset=True)
     runs = [work(spark, folder / ALL) for _ in range(rounds)]
     after = driver_memory(spark)
@@ -220,7 +222,9 @@ def driver_memory(spark: Any, reset: bool = False) -> dict[str, int]:
     pids = {"JVM": jvm.java.lang.ProcessHandle.current().pid(), "Python": os.getpid()}
     if reset:
         gc.collect()
-        jvm.java.lang.System.gc()
+        for _ in range(3):
+            jvm.java.lang.System.gc()
+            time.sleep(2)  # what was collected is given back to the system little by little
         for pid in pids.values():
             Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak is what is there now
     return {name: _peak(pid) for name, pid in pids.items()}
