@@ -2,14 +2,19 @@
 
 use std::ops::RangeInclusive;
 
+use crate::analyze::base_grams;
 use crate::analyze::characters::{is_space, lower_into};
+use crate::analyze::new_words::{NewWords, find_borders, grams_within, pad};
 use crate::lexicon::WAITING;
-use crate::lexicon::form_table::{KEY_BYTES, Key, Role, UNKNOWN};
+use crate::lexicon::form_table::{Key, Role, UNKNOWN};
 use crate::lexicon::lookup::Stretches;
 use crate::lexicon::numbering::Numbering;
 
 /// Words longer than this are not remembered: languages without spaces would fill the memory with sentences.
 const REMEMBERED: usize = 32;
+
+/// The n-grams of longer words are not looked up together with those of others, which would take too much memory.
+const SHORT: usize = 256;
 
 /// What the letters of a sequence of nucleotides can be, with gaps and what is not known.
 const NUCLEOTIDES: &[u8] = b"ACGTUNRYSWKMBDHV-.*";
@@ -43,6 +48,10 @@ pub fn byte_grams<N: Numbering>(
     numbers: &mut Vec<u32>,
 ) {
     for length in shortest..=longest.min(bytes.len()) {
+        if numbering.make_codes(length) {
+            base_grams::number(bytes, length, numbering, numbers);
+            continue;
+        }
         let span = |start: usize| (start, start + length);
         Stretches { text: bytes, count: bytes.len() - length + 1, span }.terms(numbering, numbers);
     }
@@ -68,69 +77,6 @@ const TOGETHER: usize = 512;
 
 /// How many words ahead their n-grams are fetched, and where those are is asked for.
 const AHEAD: usize = 8;
-
-/// Words that were met for the first time, padded, and their n-grams.
-#[derive(Default)]
-struct NewWords {
-    words: Vec<(Key, usize, usize)>,
-    text: Vec<u8>,
-    grams: Vec<(usize, usize)>,
-    ends: Vec<usize>,
-    nodes: Vec<u32>,
-}
-
-impl NewWords {
-    fn clear(&mut self) {
-        self.words.clear();
-        self.text.clear();
-        self.grams.clear();
-        self.ends.clear();
-        self.nodes.clear();
-    }
-
-    fn nodes(&self, word: usize) -> &[u32] {
-        let start = if word == 0 { 0 } else { self.ends[word - 1] };
-        &self.nodes[start..self.ends[word]]
-    }
-
-    /// Number the n-grams of all words, and remember what each word stands for.
-    fn settle<N: Numbering>(&mut self, text: &[u8], lengths: RangeInclusive<usize>, numbering: &mut N) {
-        if self.words.is_empty() {
-            return;
-        }
-        let mut borders = Vec::new();
-        for &(_, start, end) in &self.words {
-            let first = self.text.len();
-            pad(&text[start..end], &mut self.text);
-            find_borders(&self.text[first..], &mut borders);
-            borders.iter_mut().for_each(|border| *border += first);
-            for length in grams_within(&lengths, borders.len() - 1) {
-                self.grams.extend(borders.iter().zip(&borders[length..]).map(|(&start, &end)| (start, end)));
-            }
-            self.ends.push(self.grams.len());
-        }
-        // Behind the last n-gram a whole key can be read.
-        self.text.resize(self.text.len() + KEY_BYTES, b' ');
-        let grams = &self.grams;
-        Stretches { text: &self.text, count: grams.len(), span: |i: usize| grams[i] }
-            .terms(numbering, &mut self.nodes);
-        for (i, (key, start, end)) in self.words.iter().enumerate() {
-            numbering.remember(key, || &text[*start..*end], self.nodes(i));
-        }
-    }
-}
-
-/// A word with a space on both sides.
-fn pad(word: &[u8], out: &mut Vec<u8>) {
-    out.push(b' ');
-    out.extend_from_slice(word);
-    out.push(b' ');
-}
-
-/// The lengths of the n-grams of so many letters; what is shorter than all of them counts once, whole.
-fn grams_within(lengths: &RangeInclusive<usize>, letters: usize) -> RangeInclusive<usize> {
-    (*lengths.start()).min(letters)..=(*lengths.end()).min(letters)
-}
 
 impl Letters {
     fn push(&mut self, text: &str, lower: bool) {
@@ -197,7 +143,7 @@ impl Letters {
         numbers: &mut Numbers,
     ) {
         self.look_up(text, numbering);
-        self.new.settle(text, lengths.clone(), numbering);
+        self.new.settle(text, &lengths, numbering);
         let forms = std::mem::take(&mut self.forms);
         let mut document_ends = std::mem::take(&mut self.document_ends).into_iter().peekable();
         for (i, &form) in forms.iter().enumerate() {
@@ -222,21 +168,22 @@ impl Letters {
         self.words.clear();
     }
 
-    /// What is known of each word; new ones wait, and those that are too long to be remembered stay unknown.
+    /// What is known of each word; new ones wait, and those that are too long stay unknown.
     fn look_up<N: Numbering>(&mut self, text: &[u8], numbering: &mut N) {
         self.new.clear();
         self.forms.clear();
-        let (words, new) = (&self.words, &mut self.new.words);
+        let (words, new) = (&self.words, &mut self.new);
         let tokens = Stretches { text, count: words.len(), span: |i: usize| words[i] };
         let settle = |numbering: &mut N, key: &Key, i: usize| {
             let (start, end) = words[i];
-            if end - start > REMEMBERED {
+            if end - start > SHORT {
                 return UNKNOWN;
             }
             let next = WAITING | new.len() as u32;
-            let number = numbering.form(key, || tokens.bytes(i), next);
+            let remembered = end - start <= REMEMBERED;
+            let number = if remembered { numbering.form(key, || tokens.bytes(i), next) } else { next };
             if number == next {
-                new.push((*key, start, end));
+                new.push(remembered.then_some(*key), (start, end));
             }
             number
         };
@@ -247,7 +194,8 @@ impl Letters {
         self.word.clear();
         pad(word, &mut self.word);
         self.expansion.clear();
-        find_borders(&self.word, &mut self.borders);
+        self.borders.clear();
+        find_borders(&self.word, 0, &mut self.borders);
         for length in grams_within(&lengths, self.borders.len() - 1) {
             grams_of_length(&self.word, &self.borders, length, numbering, &mut self.expansion);
         }
@@ -265,7 +213,8 @@ impl Letters {
         self.push(text, lower);
         self.word.clear();
         collapse_spaces(&self.text, &mut self.word);
-        find_borders(&self.word, &mut self.borders);
+        self.borders.clear();
+        find_borders(&self.word, 0, &mut self.borders);
         for length in *lengths.start()..=(*lengths.end()).min(self.borders.len() - 1) {
             grams_of_length(&self.word, &self.borders, length, numbering, numbers.terms);
         }
@@ -292,13 +241,6 @@ fn collapse_spaces(text: &[u8], out: &mut Vec<u8>) {
         }
     }
     flush(&mut run, out);
-}
-
-/// Where characters begin, and the end.
-fn find_borders(text: &[u8], borders: &mut Vec<usize>) {
-    borders.clear();
-    borders.extend(text.iter().enumerate().filter(|&(_, &byte)| byte & 0xC0 != 0x80).map(|(at, _)| at));
-    borders.push(text.len());
 }
 
 fn grams_of_length<N: Numbering>(

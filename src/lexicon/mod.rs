@@ -16,6 +16,8 @@ pub const DROPPED: u32 = u32::MAX;
 pub const WAITING: u32 = 1 << 31;
 /// So many keys are looked up at a time.
 const BATCH: usize = 64;
+/// Longer n-grams of bases have no codes: there would be too many.
+const LONGEST_CODED: usize = 10;
 
 /// All terms met so far. A term is a byte string or a pair of an n-gram and a word; both are numbered as *nodes*.
 #[derive(Clone, Default)]
@@ -26,6 +28,10 @@ pub struct Lexicon {
     pub nodes: u32,
     /// Of how many words each node is made.
     pub words: Vec<u8>,
+    /// Of n-grams of letters, the node of what is left without the last letter, where that is known.
+    pub prefixes: Vec<u32>,
+    /// The nodes of n-grams of bases by their codes, where they are known.
+    pub coded: Vec<u32>,
 }
 
 /// What has become of each surface form: a node, several, none (*dropped*), or not decided yet.

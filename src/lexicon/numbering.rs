@@ -1,7 +1,8 @@
 //! Where the terms of a text get their numbers, while learning and while scoring.
 
 use crate::lexicon::form_table::{FormTable, Key, Role, UNKNOWN};
-use crate::lexicon::{BATCH, Forms, Lexicon};
+use crate::lexicon::{BATCH, Forms, LONGEST_CODED, Lexicon};
+use crate::memory::{extend, prefetch};
 
 /// A lexicon that grows, or a frozen one in which new terms stay unknown.
 pub trait Numbering {
@@ -33,7 +34,26 @@ pub trait Numbering {
     /// Ask for where the terms of a form are, and for the terms themselves.
     fn prefetch_expansion(&self, _form: u32) {}
     fn prefetch_nodes(&self, _form: u32) {}
+    /// The number of an n-gram of letters without its last one, where that was said before.
+    fn prefix(&self, _node: u32) -> u32 {
+        UNKNOWN
+    }
+    fn set_prefix(&mut self, _node: u32, _prefix: u32) {}
+    fn prefetch_prefix(&self, _node: u32) {}
+    /// Whether n-grams of the four bases of this length have numbers by their codes.
+    fn make_codes(&mut self, length: usize) -> bool {
+        has_codes(self.coded(), length)
+    }
+    /// The numbers by code, as far as they are known.
+    fn coded(&self) -> &[u32] {
+        &[]
+    }
+    fn set_coded(&mut self, _code: usize, _node: u32) {}
     fn is_full(&self) -> bool;
+}
+
+fn has_codes(coded: &[u32], length: usize) -> bool {
+    length <= LONGEST_CODED && coded.len() >= 2 << (2 * length)
 }
 
 impl Numbering for Lexicon {
@@ -81,6 +101,39 @@ impl Numbering for Lexicon {
     #[inline(always)]
     fn prefetch_nodes(&self, form: u32) {
         self.forms.prefetch_nodes(form);
+    }
+    #[inline(always)]
+    fn prefix(&self, node: u32) -> u32 {
+        self.prefixes.get(node as usize).copied().unwrap_or(UNKNOWN)
+    }
+    #[inline(always)]
+    fn set_prefix(&mut self, node: u32, prefix: u32) {
+        if node == UNKNOWN {
+            return;
+        }
+        if node as usize >= self.prefixes.len() {
+            extend(&mut self.prefixes, self.nodes as usize, UNKNOWN);
+        }
+        self.prefixes[node as usize] = prefix;
+    }
+    #[inline(always)]
+    fn prefetch_prefix(&self, node: u32) {
+        prefetch(&self.prefixes, node as usize);
+    }
+    /// Only where so many terms are known that their table is larger than that of the codes.
+    fn make_codes(&mut self, length: usize) -> bool {
+        if length <= LONGEST_CODED && self.forms.table.len() >= 1 << (2 * length) >> 4 {
+            extend(&mut self.coded, 2 << (2 * length), UNKNOWN);
+        }
+        has_codes(&self.coded, length)
+    }
+    #[inline(always)]
+    fn coded(&self) -> &[u32] {
+        &self.coded
+    }
+    #[inline(always)]
+    fn set_coded(&mut self, code: usize, node: u32) {
+        self.coded[code] = node;
     }
     fn is_full(&self) -> bool {
         Lexicon::is_full(self)
@@ -183,6 +236,17 @@ impl Numbering for Frozen<'_> {
         if form < self.known_forms {
             self.lexicon.forms.prefetch_nodes(form);
         }
+    }
+    #[inline(always)]
+    fn prefix(&self, node: u32) -> u32 {
+        self.lexicon.prefix(node)
+    }
+    #[inline(always)]
+    fn prefetch_prefix(&self, node: u32) {
+        self.lexicon.prefetch_prefix(node);
+    }
+    fn coded(&self) -> &[u32] {
+        &self.lexicon.coded
     }
     fn is_full(&self) -> bool {
         false

@@ -119,7 +119,13 @@ impl Stored<'_> {
         let forms = Forms { table: terms, ..Forms::default() };
         let mut lengths = vec![1; words];
         pairs.iter().for_each(|&[left, _]| lengths.push(u8::saturating_add(lengths[left as usize], 1)));
-        Ok(Lexicon { forms, pairs: PairTable::numbered(pairs, first), nodes, words: lengths })
+        Ok(Lexicon {
+            forms,
+            pairs: PairTable::numbered(pairs, first),
+            nodes,
+            words: lengths,
+            ..Lexicon::default()
+        })
     }
 
     /// The words. First in, frequent ones get the slots where one looks first; in the order of the file, a model
