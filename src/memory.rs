@@ -46,12 +46,19 @@ pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     table
 }
 
+/// Make room in a table for so many in all.
+pub fn reserve<T: Copy>(table: &mut Vec<T>, length: usize) {
+    if length > table.capacity() {
+        let mut longer = with_room(length);
+        longer.extend_from_slice(table);
+        *table = longer;
+    }
+}
+
 /// Make a table longer, at least doubling what it has room for.
 pub fn extend<T: Copy>(table: &mut Vec<T>, length: usize, value: T) {
     if length > table.capacity() {
-        let mut longer = with_room(length.max(2 * table.capacity()));
-        longer.extend_from_slice(table);
-        *table = longer;
+        reserve(table, length.max(2 * table.capacity()));
     }
     table.resize(length.max(table.len()), value);
 }

@@ -1,7 +1,8 @@
 //! What is counted of one class: cells of integers, kept sorted, and the accumulators that fill them.
 
 use crate::lexicon::bag::Bag;
-use crate::memory::{extend, prefetch, push, with_room};
+use crate::memory::{extend, prefetch, push, reserve, with_room};
+use crate::tally::touched::Touched;
 
 /// More than any corpus has, and few enough that thousands of models can be merged.
 pub const MOST_OCCURRENCES: u64 = 1 << 48;
@@ -227,14 +228,20 @@ const AHEAD: usize = 24;
 /// all terms.
 const FEW_BYTES: usize = 64 << 10;
 
+/// Room for accumulators is taken at once, for a term in so many bytes but not for more than these: what is not used
+/// costs nothing, and making the table longer would copy it.
+const BYTES_OF_A_TERM: usize = 8;
+const MOST_ROOM: usize = 1 << 21;
+
 /// One accumulator a term, for one class at a time; of few documents, a bag of each.
 #[derive(Default)]
 pub struct Counter {
     few: bool,
+    room: usize,
     bag: Bag,
     bags: Vec<Cell>,
     slots: Vec<Slot>,
-    touched: Vec<u32>,
+    touched: Touched,
     stamp: u32,
     documents: u64,
 }
@@ -243,12 +250,15 @@ impl Counter {
     /// Begin with documents of so many bytes in all.
     pub fn start(&mut self, bytes: usize) {
         self.few = bytes < FEW_BYTES;
+        self.room = (bytes / BYTES_OF_A_TERM).min(MOST_ROOM);
     }
 
     /// Make room for more terms.
     pub fn grow(&mut self, terms: usize) {
         if !self.few {
+            reserve(&mut self.slots, self.room);
             extend(&mut self.slots, terms, Slot::default());
+            self.touched.grow(terms);
         }
     }
 
@@ -283,7 +293,7 @@ impl Counter {
         let mut count = |slots: &mut [Slot], term: u32| {
             let slot = &mut slots[term as usize];
             if slot.documents == 0 {
-                touched.push(term);
+                touched.insert(term);
             }
             slot.occurrences += 1;
             slot.shares += share;
@@ -322,17 +332,7 @@ impl Counter {
             return (documents, self.joined(documents));
         }
         let mut cells = with_room(self.touched.len());
-        if self.touched.len() > self.slots.len() / 16 {
-            self.touched.clear();
-            for (term, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.documents > 0) {
-                cells.push(slot.take(term as u32));
-            }
-        } else {
-            self.touched.sort_unstable();
-            for term in self.touched.drain(..) {
-                cells.push(self.slots[term as usize].take(term));
-            }
-        }
+        self.touched.drain(|term| cells.push(self.slots[term as usize].take(term)));
         (std::mem::take(&mut self.documents), cells)
     }
 

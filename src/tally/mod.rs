@@ -10,6 +10,7 @@ pub mod index;
 pub mod matrix;
 pub mod replay;
 pub mod restore;
+mod touched;
 
 use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
