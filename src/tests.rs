@@ -212,8 +212,8 @@ proptest! {
             classes: 3,
             terms: nodes.len(),
             class_ends: exported.class_ends.iter().map(|&end| end as u32).collect(),
-            term: exported.term.clone(),
-            documents: exported.documents.clone(),
+            term: exported.term.as_slice().into(),
+            documents: exported.documents.as_slice().into(),
             mass: occurrences(&exported).into_iter().map(|times| times as f64).collect(),
             class_documents: exported.class_documents.iter().map(|&n| n as f64).collect(),
         };

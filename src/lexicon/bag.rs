@@ -2,6 +2,10 @@
 //! model are numbered by rank, so who knows the vocabulary could otherwise choose terms that collide.
 
 use crate::lexicon::form_table::{Seed, fold};
+use crate::memory::prefetch;
+
+/// How many nodes ahead their terms are fetched.
+const AHEAD: usize = 16;
 
 /// A node that is none of the chosen terms.
 pub const NONE: u32 = u32::MAX;
@@ -37,7 +41,8 @@ impl Bag {
     /// Take the nodes of the next document as the terms that they are; `place` gives each node's term.
     pub fn fill(&mut self, nodes: &[u32], place: &[u32]) {
         self.start(nodes.len());
-        for &node in nodes {
+        for (i, &node) in nodes.iter().enumerate() {
+            nodes.get(i + AHEAD).into_iter().for_each(|&ahead| prefetch(place, ahead as usize));
             let term = place.get(node as usize).copied().unwrap_or(NONE);
             if term != NONE {
                 self.count(term);

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonl
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{event_of, floats, numbers_of};
+use super::arrays::{Numbers, event_of, floats, numbers_of};
 use super::documents::Documents;
 use super::rows::{PyRows, fits, placed};
 use super::tally::PyTally;
@@ -97,7 +97,8 @@ pub fn leave_one_out<'py>(
     let lexicon = tally.lexicon(py)?;
     let (nodes, labels) = (nodes.as_slice()?, labels.as_slice()?);
     let place = placed(&lexicon, nodes)?;
-    let facts = facts_of(facts, nodes.len())?;
+    let arrays = FactArrays::of(facts)?;
+    let facts = arrays.facts(facts, nodes.len())?;
     let classes = facts.classes;
     fits(documents.len() == labels.len() && labels.iter().all(|&label| (label as usize) < classes))?;
     let shape = [documents.len(), classes];
@@ -108,27 +109,46 @@ pub fn leave_one_out<'py>(
     scores.into_pyarray(py).reshape(shape)
 }
 
-fn facts_of(facts: &Bound<'_, PyDict>, terms: usize) -> PyResult<Facts> {
-    let (event, frequency) = event_of(facts)?;
-    let class_documents: Vec<f64> = floats(facts, "class_documents")?.to_vec()?;
-    let facts = Facts {
-        event,
-        frequency,
-        alpha: facts.as_any().get_item("alpha")?.extract()?,
-        smooth: facts.as_any().get_item("smooth")?.extract()?,
-        all_terms: facts.as_any().get_item("all_terms")?.extract()?,
-        classes: class_documents.len(),
-        terms,
-        class_ends: numbers_of(facts, "class_ends")?.narrow("class_ends")?.into_owned(),
-        term: numbers_of(facts, "term")?.narrow("term")?.into_owned(),
-        documents: numbers_of(facts, "documents")?.narrow("documents")?.into_owned(),
-        mass: floats(facts, "mass")?.to_vec()?,
-        class_documents,
-    };
-    let cells = facts.term.len();
-    fits(facts.documents.len() == cells && facts.mass.len() == cells)?;
-    fits(facts.class_ends.len() == facts.classes && facts.class_ends.is_sorted())?;
-    fits(facts.class_ends.last().is_none_or(|&end| end as usize == cells))?;
-    fits(facts.term.iter().all(|&term| (term as usize) < terms))?;
-    Ok(facts)
+/// The arrays of cells, which are used where they lie.
+struct FactArrays<'py> {
+    class_ends: Numbers<'py>,
+    term: Numbers<'py>,
+    documents: Numbers<'py>,
+    mass: PyReadonlyArray1<'py, f64>,
+}
+
+impl<'py> FactArrays<'py> {
+    fn of(facts: &Bound<'py, PyDict>) -> PyResult<Self> {
+        Ok(Self {
+            class_ends: numbers_of(facts, "class_ends")?,
+            term: numbers_of(facts, "term")?,
+            documents: numbers_of(facts, "documents")?,
+            mass: floats(facts, "mass")?,
+        })
+    }
+
+    fn facts(&self, facts: &Bound<'py, PyDict>, terms: usize) -> PyResult<Facts<'_>> {
+        let (event, frequency) = event_of(facts)?;
+        let class_documents: Vec<f64> = floats(facts, "class_documents")?.to_vec()?;
+        let facts = Facts {
+            event,
+            frequency,
+            alpha: facts.as_any().get_item("alpha")?.extract()?,
+            smooth: facts.as_any().get_item("smooth")?.extract()?,
+            all_terms: facts.as_any().get_item("all_terms")?.extract()?,
+            classes: class_documents.len(),
+            terms,
+            class_ends: self.class_ends.narrow("class_ends")?,
+            term: self.term.narrow("term")?,
+            documents: self.documents.narrow("documents")?,
+            mass: self.mass.as_slice()?.into(),
+            class_documents,
+        };
+        let cells = facts.term.len();
+        fits(facts.documents.len() == cells && facts.mass.len() == cells)?;
+        fits(facts.class_ends.len() == facts.classes && facts.class_ends.is_sorted())?;
+        fits(facts.class_ends.last().is_none_or(|&end| end as usize == cells))?;
+        fits(facts.term.iter().all(|&term| (term as usize) < terms))?;
+        Ok(facts)
+    }
 }

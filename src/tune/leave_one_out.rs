@@ -1,6 +1,8 @@
 //! Exact leave-one-out: the scores of training documents under the counts without themselves, in one pass. A term
 //! that occurs in the document alone is unknown without it, and the vocabulary is smaller by it.
 
+use std::borrow::Cow;
+
 use crate::analyze::reader::Document;
 use crate::context::Context;
 use crate::errors::TallyError;
@@ -14,7 +16,7 @@ use crate::threads::for_each_document;
 use crate::tune::product::Product;
 
 /// The counts of a view and how they are made into scores.
-pub struct Facts {
+pub struct Facts<'a> {
     pub event: Event,
     pub frequency: Frequency,
     pub alpha: f64,
@@ -26,10 +28,10 @@ pub struct Facts {
     pub terms: usize,
     /// The nonzero cells, class by class: where those of a class end, the term of each, its documents, and what is
     /// summed in the place of term counts.
-    pub class_ends: Vec<u32>,
-    pub term: Vec<u32>,
-    pub documents: Vec<u32>,
-    pub mass: Vec<f64>,
+    pub class_ends: Cow<'a, [u32]>,
+    pub term: Cow<'a, [u32]>,
+    pub documents: Cow<'a, [u32]>,
+    pub mass: Cow<'a, [f64]>,
     pub class_documents: Vec<f64>,
 }
 
@@ -50,8 +52,9 @@ pub(crate) struct Term {
     pub holders: u32,
 }
 
-pub struct LeaveOneOut {
-    pub(crate) facts: Facts,
+pub struct LeaveOneOut<'a> {
+    pub(crate) facts: Facts<'a>,
+    logs: Logs,
     /// The cells of each term, in the order of the classes.
     pub(crate) cells: Vec<Cell>,
     /// One more than there are terms.
@@ -65,21 +68,49 @@ pub struct LeaveOneOut {
 }
 
 /// The document that is left out: what it adds to the mass of a term of `times` occurrences, and to a score.
-pub(crate) struct Left {
+pub(crate) struct Left<'a> {
     pub label: usize,
     pub share: f64,
     pub added_share: f64,
+    /// Of each term, the cell in the class of the document.
+    pub own: &'a [u32],
 }
 
-impl LeaveOneOut {
-    pub fn new(facts: Facts) -> Self {
-        let (cells, terms) = by_term(&facts);
+/// So many whole numbers have their logarithms at hand.
+const WHOLE: usize = 1024;
+
+/// log(mass + alpha).
+struct Logs {
+    alpha: f64,
+    of_whole: Vec<f64>,
+}
+
+impl Logs {
+    fn new(alpha: f64) -> Self {
+        Self { alpha, of_whole: (0..WHOLE).map(|mass| (mass as f64 + alpha).ln()).collect() }
+    }
+
+    #[inline(always)]
+    fn of(&self, mass: f64) -> f64 {
+        let whole = mass as usize;
+        match self.of_whole.get(whole) {
+            Some(&log) if whole as f64 == mass => log,
+            _ => (mass + self.alpha).ln(),
+        }
+    }
+}
+
+impl<'a> LeaveOneOut<'a> {
+    pub fn new(facts: Facts<'a>) -> Self {
+        let logs = Logs::new(facts.alpha);
+        let (cells, terms) = by_term(&facts, &logs);
         let mut new = Self {
             totals: vec![0.0; facts.classes],
             idf_totals: vec![0.0; facts.classes],
             absent: Vec::new(),
             absent_one_less: Vec::new(),
             facts,
+            logs,
             cells,
             terms,
         };
@@ -106,13 +137,15 @@ impl LeaveOneOut {
         self.terms[term as usize].holders
     }
 
-    /// The cell of a term in a class.
-    fn cell(&self, term: u32, class: usize) -> Option<&Cell> {
+    /// Where the cell of a term in a class is.
+    fn cell(&self, term: u32, class: usize) -> Option<u32> {
         let cells = self.cells(term);
-        if cells.len() == self.facts.classes {
-            return cells.get(class);
-        }
-        cells.iter().find(|cell| cell.class as usize == class)
+        let at = if cells.len() == self.facts.classes {
+            class
+        } else {
+            cells.iter().position(|cell| cell.class as usize == class)?
+        };
+        Some(self.terms[term as usize].start + at as u32)
     }
 
     /// One row of log likelihoods a document; NaN for one that was not counted with its label.
@@ -126,17 +159,19 @@ impl LeaveOneOut {
     ) -> Result<Vec<f64>, TallyError> {
         for_each_document(documents, self.facts.classes, threads, |order, scores| {
             let mut rows = scores.chunks_exact_mut(self.facts.classes.max(1)).zip(order);
+            let mut own = Vec::new();
             for_each_bag(context, terms, documents, order, |bag, nodes| {
                 let length = nodes.len();
                 if let Some((row, &document)) = rows.next() {
                     self.prefetch(bag);
-                    if !self.can_leave(bag, length, labels[document as usize] as usize) {
+                    let label = labels[document as usize] as usize;
+                    if !self.can_leave(bag, length, label, &mut own) {
                         return row.fill(f64::NAN);
                     }
                     let units = ((1u128 << 64) / length.max(1) as u128) as f64;
-                    let label = labels[document as usize] as usize;
                     let share = 1.0 / length.max(1) as f64;
-                    self.fill(bag, &Left { label, share, added_share: units * 2f64.powi(-64) }, row);
+                    let left = Left { label, share, added_share: units * 2f64.powi(-64), own: &own };
+                    self.fill(bag, &left, row);
                 }
             })
         })
@@ -148,12 +183,14 @@ impl LeaveOneOut {
         bag.terms.iter().for_each(|&term| prefetch(&self.cells, self.terms[term as usize].start as usize));
     }
 
-    /// Whether a document can be among those that were counted.
-    fn can_leave(&self, bag: &Bag, length: usize, label: usize) -> bool {
+    /// Whether a document can be among those that were counted; `own` are the cells of its terms in its class.
+    fn can_leave(&self, bag: &Bag, length: usize, label: usize, own: &mut Vec<u32>) -> bool {
         let known: usize = bag.times.iter().map(|&times| times as usize).sum();
+        own.clear();
+        own.extend(bag.terms.iter().map_while(|&term| self.cell(term, label)));
         (known == length || !self.facts.all_terms)
             && self.facts.class_documents[label] >= 1.0
-            && bag.terms.iter().all(|&term| self.cell(term, label).is_some())
+            && own.len() == bag.terms.len()
     }
 
     fn fill(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
@@ -184,7 +221,7 @@ impl LeaveOneOut {
         let alpha = self.facts.alpha;
         let (mut known, mut lost, mut unknown, mut vanished) = (0.0, 0.0, 0.0, 0usize);
         let mut own = 0.0;
-        for (term, times) in bag.pairs() {
+        for ((term, times), &mine) in bag.pairs().zip(left.own) {
             let (value, added) = self.worth(times, left);
             lost += added;
             if self.holders(term) <= 1 {
@@ -196,10 +233,9 @@ impl LeaveOneOut {
             for cell in self.cells(term) {
                 row[cell.class as usize] += value * cell.log;
             }
-            if let Some(cell) = self.cell(term, left.label) {
-                let mass = if cell.documents > 1 { cell.mass - added } else { 0.0 };
-                own += value * ((mass + alpha).ln() - cell.log - self.log_alpha());
-            }
+            let cell = &self.cells[mine as usize];
+            let mass = if cell.documents > 1 { cell.mass - added } else { 0.0 };
+            own += value * (self.logs.of(mass) - cell.log - self.log_alpha());
         }
         row[left.label] += own;
         let base = known * self.log_alpha();
@@ -247,9 +283,9 @@ impl LeaveOneOut {
 }
 
 /// The cells in the order of their terms, and where those of each term begin.
-fn by_term(facts: &Facts) -> (Vec<Cell>, Vec<Term>) {
+fn by_term(facts: &Facts, logs: &Logs) -> (Vec<Cell>, Vec<Term>) {
     let mut terms = vec![Term::default(); facts.terms + 1];
-    for (&term, &documents) in facts.term.iter().zip(&facts.documents) {
+    for (&term, &documents) in facts.term.iter().zip(facts.documents.iter()) {
         terms[term as usize].holders += documents;
         terms[term as usize + 1].start += 1;
     }
@@ -259,7 +295,6 @@ fn by_term(facts: &Facts) -> (Vec<Cell>, Vec<Term>) {
     let mut next: Vec<u32> = terms.iter().map(|term| term.start).collect();
     let plain = facts.event == Event::Multinomial && facts.frequency != Frequency::TfIdf;
     let base = if facts.alpha > 0.0 { facts.alpha.ln() } else { 0.0 };
-    let one = (1.0 + facts.alpha).ln() - base;
     let mut cells = filled(facts.term.len(), Cell::default());
     let ends: Vec<usize> = facts.class_ends.iter().map(|&end| end as usize).collect();
     for_each_cell(
@@ -267,12 +302,25 @@ fn by_term(facts: &Facts) -> (Vec<Cell>, Vec<Term>) {
         |i| facts.term[i] as usize,
         |class, i| {
             let mass = facts.mass[i];
-            let log = || if mass == 1.0 { one } else { (mass + facts.alpha).ln() - base };
-            let log = if plain { log() } else { 0.0 };
+            let log = if plain { logs.of(mass) - base } else { 0.0 };
             let at = &mut next[facts.term[i] as usize];
             cells[*at as usize] = Cell { class: class as u32, documents: facts.documents[i], mass, log };
             *at += 1;
         },
     );
     (cells, terms)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn logarithms_at_hand_have_the_bits_of_those_that_are_made(mass in prop_oneof![0f64..3.0, (0u32..3000).prop_map(f64::from)], alpha in 0f64..2.0) {
+            prop_assert_eq!(Logs::new(alpha).of(mass).to_bits(), (mass + alpha).ln().to_bits());
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::score::settings::{Event, Frequency};
 use crate::tune::leave_one_out::{LeaveOneOut, Left};
 use crate::tune::product::Product;
 
-impl LeaveOneOut {
+impl LeaveOneOut<'_> {
     /// The product over all terms of their absence, had each class `less` documents less (of no term in question).
     pub(crate) fn absences(&self, less: f64) -> Vec<Product> {
         let mut absent = vec![Product::default(); self.facts.classes];
