@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import base, evaluate, metrics
 
-from bayleaf import Model, NaiveBayes, Window, category, words
+from bayleaf import Model, NaiveBayes, Window, category, chars, words
 
 texts = st.lists(st.sampled_from(["a", "b", "win", "prize", "lunch"]), max_size=6).map(" ".join)
 streams = st.lists(st.tuples(texts, st.sampled_from(["ham", "spam", "eggs"])), min_size=1, max_size=15)
@@ -41,6 +41,30 @@ def test_one_row_of_several_texts_gets_the_bits_of_a_batch(tuning: Any) -> None:
         for subject, body in zip(asked["subject"], asked["body"], strict=True)
     ]
     assert [list(each.values()) for each in one_by_one] == model.predict_proba(asked).tolist()
+
+
+def in_one_batch(model: Model, asked: list[str]) -> None:
+    """What is asked one by one has the bits of a batch."""
+    assert [list(model.predict_proba_one(text).values()) for text in asked] == model.posterior(asked).tolist()
+    assert [model.predict([text]).tolist() for text in asked] == [[each] for each in model.predict(asked)]
+
+
+@pytest.mark.parametrize("priors", ["empirical", "uniform", {"ham": 0.7, "spam": 0.3}], ids=str)
+@pytest.mark.parametrize("level", [None, "temperature", "views", "terms"])
+@settings(max_examples=10, deadline=None)
+@given(more=st.lists(st.tuples(texts, st.sampled_from(["ham", "spam"])), max_size=6))
+def test_one_document_has_the_bits_of_a_batch_after_every_change(level: Any, priors: Any, more: Any) -> None:
+    model = Model([words(ngrams=2), chars(2, 3)], priors=priors)
+    held = [(f"win{i % 3} prize {i % 5} a", ["ham", "spam"][i % 2]) for i in range(12)]
+    model.learn([text for text, _ in held], [label for _, label in held])
+    model.tune([text for text, _ in held], [label for _, label in held], level)
+    asked = ["", "win1 prize", "ünknown words\ud800", *(text for text, _ in more)]
+    in_one_batch(model, asked)
+    for text, label in more:
+        model.learn([text], [label])
+        in_one_batch(model, asked)
+    model.forget([held[0][0]], [held[0][1]])
+    in_one_batch(model, asked)
 
 
 @given(streams, st.integers(1, 6))

@@ -19,20 +19,19 @@ __all__ = [
     "Rows",
     "Scorer",
     "Tally",
+    "Together",
     "__version__",
     "block_checksums",
     "cells_by_term",
     "exponentials",
     "header_checksum",
     "in_callback",
-    "joint_of_one",
     "leave_one_out",
     "log_posterior_of_one",
     "log_shares",
     "log_softmax",
     "logs",
     "porter",
-    "posterior_of_one",
     "powers",
     "read_mail",
     "repeats",
@@ -201,21 +200,24 @@ class Asking:
         Instead of a row: -1 for a term that was never learned, -2 for one that is not used.
         """
 
-def joint_of_one(
-    askings: Sequence[Asking],
-    columns: Sequence[Any],
-    temperature: float,
-    prior: NDArray[np.float64],
-) -> list[float]:
-    """The log joint of one document that several views look at: scores times temperature, and prior."""
+@final
+class Together:
+    """One document that several views look at, in one call: scores times temperature, and prior.
 
-def posterior_of_one(
-    askings: Sequence[Asking],
-    columns: Sequence[Any],
-    temperature: float,
-    prior: NDArray[np.float64],
-) -> list[float]:
-    """The posterior of one document that several views look at."""
+    With None the prior is each class's share of the documents, times the temperature.
+    """
+
+    def __new__(
+        cls, askings: Sequence[Asking], temperature: float, prior: NDArray[np.float64] | None
+    ) -> Together: ...
+    def joint(self, columns: list[Any]) -> list[float]:
+        """The log joint of each class; a column of one text for each view."""
+
+    def posterior(self, columns: list[Any]) -> list[float]:
+        """The posterior of each class."""
+
+    def best(self, columns: list[Any]) -> int:
+        """The place of the most probable class; ties go to the first class."""
 
 @final
 class Scorer:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.columns import length_of
 from bayleaf.labels import as_array
 from bayleaf.model_views import NamedViews, has_no_prior, is_plain
-from bayleaf.posterior import joint_of_one, log_posterior, log_prior, posterior_of_one, probabilities
+from bayleaf.posterior import asked_together, log_posterior, log_prior, posterior_of_one, probabilities
 from bayleaf.text.counts import TextTally
 from bayleaf.text.scorers import LivingScorer
 from bayleaf.text.views import TextView
@@ -20,6 +20,7 @@ from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Scorer, Tally, View
 
 if TYPE_CHECKING:
+    from bayleaf._core import Together
     from bayleaf.explanation import Explanation, Part
     from bayleaf.tuning.judgment import Judgment
     from bayleaf.tuning.unlabeled import Beside
@@ -75,6 +76,7 @@ class Compiled:
         self.order, self.key, self.changes = order, key, 0
         self.classes = settings.classes
         self.labels = as_array(self.classes)
+        self._alone = [self.labels[i : i + 1] for i in range(len(self.labels))]
         self.names = [name for name, _ in views]
         self.kinds = [f"{name}: {view.kind}" if name else view.kind for name, view in views]
         judged = settings.judgment
@@ -92,36 +94,45 @@ class Compiled:
             from bayleaf.tuning.unlabeled import Beside
 
             self.beside = unlabeled.view, Beside(unlabeled, self.classes)
-        self._log_prior: Floats | None = self.temperature * log_prior_of(views, settings, order)
         self._documents = settings.documents
+        self._prior = self._documents, self.temperature * log_prior_of(views, settings, order)
         self._prior_moves = _prior_moves(views, settings)
+        self._by_shares = self._prior_moves and not self.intercept
         self._lives = all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers)
         self.may_rule_out = any(scorer.may_rule_out for scorer in self.scorers)
         living = [scorer.asking for scorer in self.scorers if isinstance(scorer, LivingScorer)]
         in_core = len(living) == len(self.scorers) and self.beside is None and not self.may_rule_out
-        self._together = living if in_core else None
+        self._askings = living if in_core else None
+        self._together = self._in_one_call()
 
-    def after(self, settings: Settings) -> Compiled | None:
-        """The same after a change of the counts that left the classes as they were, if all scorers follow."""
-        if not self._lives:
+    def _in_one_call(self) -> Together | None:
+        """What answers one document in the core, which knows the shares of the classes by itself."""
+        if self._askings is None:
             return None
-        changed = object.__new__(Compiled)
-        changed.__dict__.update(self.__dict__)
-        if self._prior_moves:
-            changed._documents = settings.documents
-            changed._log_prior = None
+        return asked_together(self._askings, self.temperature, None if self._by_shares else self._prior[1])
+
+    def follow(self, settings: Settings) -> bool:
+        """Be in step with a change of the counts that left the classes as they were, if all scorers are."""
+        if self._lives and self._prior_moves:
+            documents = settings.documents
             if self.intercept:
-                changed._log_prior = self.temperature * log_prior_of(self._views, settings, self.order)
-        return changed
+                self._prior = (
+                    documents,
+                    self.temperature * log_prior_of(self._views, settings, self.order),
+                )
+                self._together = self._in_one_call()
+            self._documents = documents
+        return self._lives
 
     @property
     def log_prior(self) -> Floats:
-        """What is known of a document's class before looking; the empirical prior is made on demand."""
-        if self._log_prior is None:
-            self._log_prior = self.temperature * log_prior(
-                "empirical", (), _padded(self._documents, self.order)
-            )
-        return self._log_prior
+        """What is known of a document's class before looking; by shares of the classes, made on demand."""
+        documents, prior = self._prior
+        if self._by_shares and documents is not self._documents:
+            documents = self._documents
+            prior = self.temperature * log_prior("empirical", (), _padded(documents, self.order))
+            self._prior = documents, prior
+        return prior
 
     @property
     def bias(self) -> Floats:
@@ -151,9 +162,7 @@ class Compiled:
         plain = len(self.scorers) == 1 and self.temperature == 1 and self.beside is None
         alone = self.scorers[0] if plain else None
         if isinstance(alone, LivingScorer) and not self.may_rule_out:
-            # The core knows the shares of the classes, of the moment in which it answers.
-            by_shares = self._log_prior is None and length_of(columns[0]) == 1
-            return alone.best(columns[0], None if by_shares else self.log_prior, threads)
+            return alone.best(columns[0], self.log_prior, threads)
         joint = self.log_joint(columns, threads)
         if self.may_rule_out and np.isneginf(joint.max(axis=1)).any():
             joint = log_posterior(joint, self.log_prior)
@@ -163,24 +172,21 @@ class Compiled:
     def answers(self, columns: list[Any], threads: int) -> NDArray[Any]:
         """The label of the most probable class of each document."""
         if length_of(columns[0]) == 1:
-            at = self._place_of_one(columns, threads)
-            return self.labels[at : at + 1].copy()
+            return self._alone[self._place_of_one(columns, threads)].copy()
         answers: NDArray[Any] = self.labels[self.best(columns, threads)]
         return answers
 
     def _place_of_one(self, columns: list[Any], threads: int) -> int:
         """The most probable class of the only document, by its place."""
-        if self._together is None or (len(self.scorers) == 1 and self.temperature == 1):
+        if self._together is None:
             return int(self.best(columns, threads).item())
-        row = joint_of_one(self._together, columns, self.temperature, self.log_prior)
-        return row.index(max(row))
+        return self._together.best(columns)
 
     def posterior_of_one(self, columns: list[Any], threads: int) -> dict[Label, float]:
         """The posterior of each class for the only document."""
         if self._together is None:
             return dict(zip(self.classes, self._posterior_row(columns, threads), strict=True))
-        row = posterior_of_one(self._together, columns, self.temperature, self.log_prior)
-        return dict(zip(self.classes, row, strict=True))
+        return dict(zip(self.classes, posterior_of_one(self._together, columns), strict=True))
 
     def _posterior_row(self, columns: list[Any], threads: int) -> list[float]:
         row: list[float] = probabilities(self.log_posterior(columns, threads))[0].tolist()
@@ -255,6 +261,8 @@ class Compiled:
         return "\n".join(texts.values()), parts
 
 
+Question = Callable[[Compiled, list[Any], int], T]
+"""Of what answers, what each view reads, and how many threads."""
 Derive = Callable[[Compiled | None], Compiled]
 """Makes what answers of the counts as they are, and of what answered before."""
 
@@ -278,15 +286,18 @@ class Answers:
         with self._turn:
             return self._derived(derive)
 
-    def ask(self, question: Callable[[Compiled], T], derive: Derive) -> T:
+    def ask(self, question: Question[T], columns: list[Any], threads: int, derive: Derive) -> T:
         """What is asked, as it is at one moment between two changes by other threads."""
         for _ in range(TRIES):
-            compiled = self.current(derive)
-            answer = question(compiled)
-            if compiled.changes == self._turn.changes:
+            changes, compiled = self._turn.changes, self._compiled
+            if compiled is None or compiled.changes != changes:
+                compiled = self.current(derive)
+                changes = compiled.changes
+            answer = question(compiled, columns, threads)
+            if changes == self._turn.changes:
                 return answer
         with self._turn:
-            return question(self._derived(derive))
+            return question(self._derived(derive), columns, threads)
 
     def _derived(self, derive: Derive) -> Compiled:
         compiled, changes = self._compiled, self._turn.changes

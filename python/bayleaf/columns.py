@@ -125,6 +125,8 @@ TEXTS = frozenset({str, bytes})
 
 def holds_texts(column: Any) -> bool:
     """Whether a list or tuple holds nothing but texts, told by their types."""
+    if type(column) is list and len(column) == 1:
+        return type(column[0]) in TEXTS
     return type(column) in {list, tuple} and TEXTS.issuperset(map(type, column))
 
 

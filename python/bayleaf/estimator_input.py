@@ -26,6 +26,8 @@ class TableInput:
 
     def _columns(self, X: Any, reset: bool) -> Any:
         """X as one column of texts, or as a mapping of columns that agrees with what was learned."""
+        if not reset and type(X) is list and isinstance(self.views_, list):
+            return X
         if self._is_one_column(X, reset):
             if frames.is_table(X):
                 raise table_for_column(self.views if reset else self.views_, X)

@@ -25,6 +25,7 @@ class Settled:
             return False
         # Every question comes by here: compared one by one they take half the time of two tuples.
         (model, alpha, priors, unseen, tuning, class_weight, threads, sums), of_model = self._seen
+        own_alpha, own_priors, own_unseen, weighed, own_threads, judgment, fits = of_model
         return (
             estimator.model_ is model
             and estimator.alpha is alpha
@@ -34,7 +35,13 @@ class Settled:
             and estimator.class_weight is class_weight
             and estimator.threads is threads
             and estimator._sizes_.sums is sums
-            and _has(model, *of_model)
+            and model.alpha is own_alpha
+            and model.priors is own_priors
+            and model.unseen is own_unseen
+            and model.weighed is weighed
+            and model.threads is own_threads
+            and model._judgment is judgment
+            and model._fits is fits
         )
 
     def note(self, estimator: NaiveBayes) -> None:
@@ -78,17 +85,3 @@ _OF_MODEL = attrgetter("alpha", "priors", "unseen", "weighed", "threads", "_judg
 
 def _seen(estimator: NaiveBayes) -> tuple[Any, ...]:
     return (*_SETTINGS(estimator), estimator._sizes_.sums), _OF_MODEL(estimator.model_)
-
-
-def _has(
-    model: Any, alpha: Any, priors: Any, unseen: Any, weighed: Any, threads: Any, judgment: Any, fits: Any
-) -> bool:
-    return (
-        model.alpha is alpha
-        and model.priors is priors
-        and model.unseen is unseen
-        and model.weighed is weighed
-        and model.threads is threads
-        and model._judgment is judgment
-        and model._fits is fits
-    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf import atomic, model_file, model_views, storage, tuning
 from bayleaf.answering import Answers, Compiled, NothingLearnedError
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
-from bayleaf.columns import check_no_missing, fingerprint
+from bayleaf.columns import check_no_missing, fingerprint, holds_texts
 from bayleaf.labeled_counts import LabeledCounts
 from bayleaf.ledger import Ledger, ledger_of
 from bayleaf.model_views import WHOLE, Views
@@ -185,7 +185,7 @@ class Model(OneByOne):
 
     def _input(self, X: Any, y: Any, grow: bool = True) -> tuple[list[Any], Classes]:
         columns = model_views.read(self.views, X)
-        if self.views[0][0] == WHOLE and isinstance(self.views[0][1], TextView):
+        if not holds_texts(X) and self.views[0][0] == WHOLE and isinstance(self.views[0][1], TextView):
             check_no_missing(X)
         return columns, self._counts.number(columns, y, grow)
 
@@ -195,14 +195,13 @@ class Model(OneByOne):
         return columns, self._counts.places(numbers)
 
     def _ask(self, columns: list[Any], question: Callable[[Compiled, list[Any], int], T]) -> T:
-        return self._answers.ask(lambda compiled: question(compiled, columns, self.threads), self._compiled)
+        return self._answers.ask(question, columns, self.threads, self._compiled)
 
     def _compiled(self, before: Compiled | None) -> Compiled:
         """What answers, derived from the counts; what lives with them is kept."""
         key = self._counts.key
-        after = before.after(self) if before is not None and before.key == key else None
-        if after is not None:
-            return after
+        if before is not None and before.key == key and before.follow(self):
+            return before
         if not self._counts.has_documents:
             raise NothingLearnedError
         check_priors(self.priors, self.classes)

@@ -104,7 +104,7 @@ def read(views: NamedViews, X: Any) -> list[Any]:
     if views[0][0] == WHOLE:
         if type(X) is not list and is_table(X):
             raise table_for_column(as_given(views), X)
-        return [views[0][1].read(X, "X")] if len(views) == 1 else _read_once([view for _, view in views], X)
+        return [views[0][1].read(X, "X")] if len(views) == 1 else _read_once(views, X)
     texts = _one_row_of_texts(views, X) if type(X) is dict else None
     if texts is not None:
         return texts
@@ -161,14 +161,16 @@ def _looked_at(X: Any, name: str, view: View) -> Any:
     return [X[column] for column in view.columns] if view.columns else X[name]
 
 
-def _read_once(views: Sequence[View], X: Any) -> list[Any]:
+def _read_once(views: NamedViews, X: Any) -> list[Any]:
     """What each view reads of one column; those that read alike share it."""
-    reader = type(views[0]).read
-    if all(type(view).read is reader for view in views):
-        return [views[0].read(X, "X")] * len(views)
-    readers = {type(view).read: view for view in views}
-    read = {reader: view.read(X, "X") for reader, view in readers.items()}
-    return [read[type(view).read] for view in views]
+    read: dict[Any, Any] = {}
+    columns = []
+    for _, view in views:
+        reader = type(view).read
+        if reader not in read:
+            read[reader] = view.read(X, "X")
+        columns.append(read[reader])
+    return columns
 
 
 def column_names(X: Any) -> list[Any]:

@@ -360,14 +360,14 @@ class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEsti
         return Model(fresh._chosen_views(columns, None)).ask(columns, n, at_random=at_random, seed=seed)
 
     def _learn_rows(self, X: Any, y: list[Any]) -> Any:
-        plain = type(y[0]) in PLAIN and self.__sklearn_is_fitted__() and isinstance(self.views_, list)
+        plain = type(y[0]) in PLAIN and "model_" in self.__dict__ and isinstance(self.views_, list)
         if not plain or not self._settled_.is_known(self):
             return self.partial_fit(X, y)
         self.model_.learn(X, y)
         return self._refreshed()
 
     def _ask_one(self, X: Any, question: Callable[[Compiled, list[Any], int], T]) -> T | None:
-        if not self.__sklearn_is_fitted__():
+        if "model_" not in self.__dict__:
             return None
         return self._ready()._ask_one(self._columns(X, reset=False), question)
 

@@ -167,15 +167,16 @@ def log_posterior(joint: Floats, prior: Floats) -> Floats:
     return log_softmax(joint)
 
 
-def posterior_of_one(
-    askings: Sequence[_core.Asking], columns: Sequence[Any], temperature: float, prior: Floats
-) -> list[float]:
-    """The posterior of one document that several views look at, bit for bit that of a batch, in one call."""
-    return _core.posterior_of_one(askings, columns, temperature, prior)
+def asked_together(
+    askings: Sequence[_core.Asking], temperature: float, prior: Floats | None
+) -> _core.Together:
+    """What answers one document that several views look at, in one call of the core.
+
+    Without a prior, it is each class's share of the documents, times the temperature.
+    """
+    return _core.Together(askings, temperature, prior)
 
 
-def joint_of_one(
-    askings: Sequence[_core.Asking], columns: Sequence[Any], temperature: float, prior: Floats
-) -> list[float]:
-    """The log joint of one document that several views look at, in one call of the core."""
-    return _core.joint_of_one(askings, columns, temperature, prior)
+def posterior_of_one(together: _core.Together, columns: list[Any]) -> list[float]:
+    """The posterior of one document that several views look at, bit for bit that of a batch."""
+    return together.posterior(columns)

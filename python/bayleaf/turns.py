@@ -46,7 +46,7 @@ class Turn:
         _turns.add(self)
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=not in_callback()):
+        if not self._lock.acquire(False) and (in_callback() or not self._lock.acquire()):
             raise RuntimeError(ELSEWHERE)
         mine = False
         try:

@@ -196,6 +196,14 @@ impl FormTable {
         self.used
     }
 
+    pub fn clear(&mut self) {
+        if self.used > 0 {
+            self.slots.fill(EMPTY_SLOT);
+            self.long = LongForms::default();
+            self.used = 0;
+        }
+    }
+
     #[inline(always)]
     pub fn prefetch(&self, key: &Key) {
         prefetch(&self.slots, key.hash as usize & (self.slots.len() - 1));

@@ -52,6 +52,14 @@ impl Forms {
         self.table.set(key, bytes, Role::Form, node);
     }
 
+    /// Forget all forms.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.ends.clear();
+        self.nodes.clear();
+        self.drops = false;
+    }
+
     pub fn expansion(&self, form: u32) -> &[u32] {
         let form = form as usize;
         let start = if form == 0 { 0 } else { self.ends[form - 1] as usize };

@@ -4,6 +4,12 @@ use crate::lexicon::form_table::{FormTable, Key, Role, UNKNOWN};
 use crate::lexicon::{BATCH, Forms, LONGEST_CODED, Lexicon};
 use crate::memory::{extend, prefetch};
 
+/// Memory for at most so many new forms is left to the next.
+const LEFT: usize = 256;
+
+/// So many pairs are looked up before the new ones among them are numbered.
+const PAIRS: usize = 512;
+
 /// A lexicon that grows, or a frozen one in which new terms stay unknown.
 pub trait Numbering {
     /// The terms and forms that are known.
@@ -72,6 +78,19 @@ impl Numbering for Lexicon {
     #[inline(always)]
     fn pair(&mut self, left: u32, right: u32) -> u32 {
         Lexicon::pair(self, left, right)
+    }
+    /// Most pairs are known: only the others are looked up again, where their slots still are in the cache.
+    fn pairs(&mut self, lefts: &[u32], rights: &[u32], numbers: &mut Vec<u32>) {
+        for (lefts, rights) in lefts.chunks(PAIRS).zip(rights.chunks(PAIRS)) {
+            let done = numbers.len();
+            self.pairs.find_all(lefts, rights, numbers);
+            let pairs = lefts.iter().zip(rights);
+            for (number, (&left, &right)) in numbers[done..].iter_mut().zip(pairs) {
+                if *number == UNKNOWN {
+                    *number = Lexicon::pair(self, left, right);
+                }
+            }
+        }
     }
     #[inline(always)]
     fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32 {
@@ -143,7 +162,8 @@ impl Numbering for Lexicon {
 /// A lexicon that is only read; forms it has not met are remembered beside it.
 pub struct Frozen<'a> {
     lexicon: &'a Lexicon,
-    new: Forms,
+    /// Made when the first is met: one short text without any would take a tenth longer.
+    new: Option<Box<Forms>>,
     known_forms: u32,
     /// Numbers, behind those of the lexicon, for terms it does not know, where they must be told apart.
     unknown: Option<Lexicon>,
@@ -153,15 +173,31 @@ impl<'a> Frozen<'a> {
     pub fn new(lexicon: &'a Lexicon, tell_unknown_apart: bool) -> Self {
         let known_forms = lexicon.forms.ends.len() as u32;
         let unknown = tell_unknown_apart.then(Lexicon::default);
-        Self { lexicon, new: Forms::default(), known_forms, unknown }
+        Self { lexicon, new: None, known_forms, unknown }
     }
 
     /// Forget the unknown terms when they have become many.
     pub fn tidy(&mut self) {
         if self.unknown.as_ref().is_some_and(|unknown| unknown.nodes > 1 << 20) {
             self.unknown = Some(Lexicon::default());
-            self.new = Forms::default();
+            self.new = None;
         }
+    }
+
+    /// Remember new forms in memory that another has left.
+    pub fn reusing(self, left: Option<Box<Forms>>) -> Self {
+        Self { new: left, ..self }
+    }
+
+    /// Leave the memory of new forms to the next, empty, unless it is much.
+    pub fn left(self) -> Option<Box<Forms>> {
+        let mut new = self.new.filter(|new| new.table.len() <= LEFT)?;
+        new.clear();
+        Some(new)
+    }
+
+    fn new_forms(&mut self) -> &mut Forms {
+        self.new.get_or_insert_default()
     }
 }
 
@@ -202,26 +238,28 @@ impl Numbering for Frozen<'_> {
     fn form<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], new: u32) -> u32 {
         match self.lexicon.forms.table.find(key, &bytes, Role::Form) {
             Some(value) => value,
-            None => self.new.table.find_or_insert(key, bytes, Role::Form, || new),
+            None => self.new_forms().table.find_or_insert(key, bytes, Role::Form, || new),
         }
     }
     fn resolve<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], node: u32) {
-        self.new.resolve(key, bytes, node);
+        self.new_forms().resolve(key, bytes, node);
     }
     fn drops(&self) -> bool {
-        self.lexicon.forms.drops || self.new.drops
+        self.lexicon.forms.drops || self.new.as_ref().is_some_and(|new| new.drops)
     }
     fn forget_forms(&mut self) {
-        self.new = Forms::default();
+        self.new = None;
     }
     fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]) {
-        let form = self.new.remember(nodes);
-        self.new.table.set(key, bytes, Role::Form, self.known_forms + form);
+        let known = self.known_forms;
+        let new = self.new_forms();
+        let form = new.remember(nodes);
+        new.table.set(key, bytes, Role::Form, known + form);
     }
     #[inline(always)]
     fn expansion(&self, form: u32) -> &[u32] {
         match form.checked_sub(self.known_forms) {
-            Some(form) => self.new.expansion(form),
+            Some(form) => self.new.as_ref().map_or(&[], |new| new.expansion(form)),
             None => self.lexicon.forms.expansion(form),
         }
     }

@@ -100,6 +100,14 @@ impl Documents {
     }
 }
 
+/// Use the only document without making a list of it.
+pub fn with_text<R>(text: &Bound<'_, PyString>, work: impl FnOnce(Document<'_>) -> R) -> PyResult<R> {
+    match text.to_str() {
+        Ok(text) => Ok(work(Document { bytes: text.as_bytes(), trusted: true })),
+        Err(_) => Ok(work(Document { bytes: &repair(text)?, trusted: true })),
+    }
+}
+
 fn describe(object: &Bound<'_, PyAny>) -> String {
     let kind = object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
     let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string_lossy().into_owned());

@@ -37,6 +37,15 @@ impl<T> Held<T> {
         work(&value)
     }
 
+    /// Read it, unless it is being changed.
+    pub fn peek<R>(&self, work: impl FnOnce(&T) -> R) -> Option<R> {
+        match self.value.try_read() {
+            Ok(value) => Some(work(&value)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(work(&poisoned.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// Use both alone; always taken in the same order, so that nobody waits in a circle.
     pub fn with_both<R>(
         &self,

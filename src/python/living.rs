@@ -7,13 +7,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::analyzer::{Characters, interruptible};
+use super::analyzer::Characters;
 use super::arrays::{event_of, prior_of};
 use super::documents::Documents;
 use super::tally::PyTally;
 use crate::context::Context;
 use crate::errors::TallyError;
-use crate::quick::posterior::log_softmax;
 use crate::score::living::{Living, Weights};
 use crate::score::settings::{ByClass, Settings};
 
@@ -22,14 +21,14 @@ type Located = (String, i64, usize, usize);
 
 #[pyclass(frozen, module = "bayleaf._core", name = "Asking")]
 pub struct PyAsking {
-    tally: Py<PyTally>,
+    pub tally: Py<PyTally>,
     settings: Arc<Settings>,
     order: Vec<u32>,
 }
 
 impl PyAsking {
     /// Use the counts with the rows that answer; the first caller makes them.
-    fn read<T>(&self, work: impl Fn(&Living) -> Result<T, TallyError>) -> Result<T, TallyError> {
+    pub fn read<T>(&self, mut work: impl FnMut(&Living) -> Result<T, TallyError>) -> Result<T, TallyError> {
         let living = &self.tally.get().living;
         loop {
             let found = living.read(|living| {
@@ -41,6 +40,10 @@ impl PyAsking {
                 None => living.with(|living| living.make_ready(&self.settings, &self.order))?,
             }
         }
+    }
+
+    pub fn n_classes(&self) -> usize {
+        self.order.len()
     }
 
     fn run<T: Send>(
@@ -131,55 +134,6 @@ impl PyAsking {
         let weights: Vec<f64> = weights.chain(explained.unseen).collect();
         Ok((located, weights.into_pyarray(py).reshape([rows, classes])?))
     }
-}
-
-type Askings<'py> = Vec<PyRef<'py, PyAsking>>;
-
-/// The log joint of one document that several views look at: their scores, added up in this order, times the
-/// temperature, and the prior. One call, because eight would take longer than their answers.
-#[pyfunction]
-pub fn joint_of_one(
-    py: Python<'_>,
-    askings: Askings<'_>,
-    columns: Vec<Documents>,
-    temperature: f64,
-    prior: PyReadonlyArray1<'_, f64>,
-) -> PyResult<Vec<f64>> {
-    let askings: Vec<&PyAsking> = askings.iter().map(|asking| &**asking).collect();
-    let classes = askings.first().map_or(0, |asking| asking.order.len());
-    let prior = prior_of(&prior, classes)?;
-    let columns: Vec<_> = columns.iter().map(Documents::get).collect();
-    if askings.len() != columns.len() || columns.iter().any(|column| column.len() != 1) {
-        return Err(PyValueError::new_err("There must be one text for each view."));
-    }
-    interruptible(py, |interrupted| {
-        let mut joint: Vec<f64> = Vec::new();
-        for (asking, column) in askings.iter().zip(&columns) {
-            let context = asking.tally.get().analyzer.get().context(interrupted);
-            let scores = asking.read(|living| living.score(&context, column, 1))?;
-            match joint.is_empty() {
-                true => joint = scores,
-                false => joint.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score),
-            }
-        }
-        joint.iter_mut().zip(prior).for_each(|(sum, prior)| *sum = *sum * temperature + prior);
-        Ok(joint)
-    })
-}
-
-/// The posterior of one document that several views look at.
-#[pyfunction]
-pub fn posterior_of_one(
-    py: Python<'_>,
-    askings: Askings<'_>,
-    columns: Vec<Documents>,
-    temperature: f64,
-    prior: PyReadonlyArray1<'_, f64>,
-) -> PyResult<Vec<f64>> {
-    let mut scores = joint_of_one(py, askings, columns, temperature, prior)?;
-    log_softmax(&mut scores);
-    scores.iter_mut().for_each(|score| *score = score.exp());
-    Ok(scores)
 }
 
 fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {

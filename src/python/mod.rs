@@ -12,6 +12,7 @@ mod quick;
 mod rows;
 mod scorer;
 mod tally;
+mod together;
 mod tuning;
 
 use numpy::PyReadonlyArray1;
@@ -98,7 +99,7 @@ pub mod _core {
     #[pymodule_export]
     use super::left_out::{cells_by_term, leave_one_out, shared_scores};
     #[pymodule_export]
-    use super::living::{PyAsking, joint_of_one, posterior_of_one};
+    use super::living::PyAsking;
     #[pymodule_export]
     use super::mail::read_mail;
     #[pymodule_export]
@@ -112,6 +113,8 @@ pub mod _core {
     use super::scorer::PyScorer;
     #[pymodule_export]
     use super::tally::PyTally;
+    #[pymodule_export]
+    use super::together::PyTogether;
     #[pymodule_export]
     use super::tuning::{PyByClass, PyFeatures, step_curvature, step_slope};
     #[pymodule_export]

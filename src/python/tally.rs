@@ -103,6 +103,9 @@ impl PyTally {
     /// How often the counts have changed.
     #[getter]
     fn changes(&self, py: Python<'_>) -> PyResult<u64> {
+        if let Some(changes) = self.living.peek(|living| living.tally.changes) {
+            return Ok(changes);
+        }
         Ok(py.detach(|| self.living.read(|living| Ok(living.tally.changes)))?)
     }
 

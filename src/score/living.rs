@@ -7,6 +7,7 @@ use crate::analyze::located::{Part, parts};
 use crate::analyze::reader::{Document, Reader};
 use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
+use crate::lexicon::Forms;
 use crate::lexicon::bag::Bag;
 use crate::lexicon::numbering::Frozen;
 use crate::score::rows::{Earned, Rows, UNUSED};
@@ -34,6 +35,7 @@ struct Scratch {
     reader: Reader,
     bag: Bag,
     sums: Sums,
+    forms: Option<Box<Forms>>,
 }
 
 thread_local! {
@@ -146,8 +148,23 @@ impl Living {
         })
     }
 
+    /// Add the scores of one document to those of other views, if there are any yet.
+    pub fn add_scores(
+        &self,
+        context: &Context,
+        document: Document,
+        joint: &mut Vec<f64>,
+    ) -> Result<(), TallyError> {
+        self.sum_up(context, &[document], &[0], |rows, sums| {
+            joint.resize(rows.order.len(), 0.0);
+            for (sum, &class) in joint.iter_mut().zip(&rows.order) {
+                *sum += sums.score(rows, class as usize);
+            }
+        })
+    }
+
     /// The logarithm of each class's share of the documents, in the order of the classes.
-    fn log_prior(&self) -> Result<Vec<f64>, TallyError> {
+    pub fn log_prior(&self) -> Result<Vec<f64>, TallyError> {
         let (rows, _) = self.ready()?;
         let documents: Vec<f64> =
             rows.order.iter().map(|&class| rows.numbers.documents[class as usize]).collect();
@@ -209,9 +226,9 @@ impl Living {
         mut visit: impl FnMut(&Rows, &Sums),
     ) -> Result<(), TallyError> {
         let (rows, counts) = self.ready()?;
-        let Scratch { reader, bag, sums } = scratch;
+        let Scratch { reader, bag, sums, forms } = scratch;
         let apart = rows.settings.smooth && rows.settings.is_binary();
-        let mut numbering = Frozen::new(counts.lexicon, apart);
+        let mut numbering = Frozen::new(counts.lexicon, apart).reusing(forms.take());
         for range in ranges(documents, order, context.read_bytes()) {
             context.check()?;
             numbering.tidy();
@@ -225,6 +242,7 @@ impl Living {
                 visit(rows, sums);
             }
         }
+        *forms = numbering.left();
         Ok(())
     }
 

@@ -233,6 +233,9 @@ const FEW_BYTES: usize = 64 << 10;
 const BYTES_OF_A_TERM: usize = 8;
 const MOST_ROOM: usize = 1 << 21;
 
+/// Memory for at most so many cells is kept for the next document.
+const KEPT: usize = 4096;
+
 /// One accumulator a term, for one class at a time; of few documents, a bag of each.
 #[derive(Default)]
 pub struct Counter {
@@ -323,6 +326,14 @@ impl Counter {
             });
         }
         cells
+    }
+
+    /// Take back the cells that were given away, to write the next ones in the same memory.
+    pub fn reuse(&mut self, mut cells: Vec<Cell>) {
+        if self.bags.capacity() < cells.capacity() && cells.capacity() <= KEPT {
+            cells.clear();
+            self.bags = cells;
+        }
     }
 
     /// Give away what was counted, and start anew.

@@ -14,7 +14,6 @@ mod touched;
 
 use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::analyze::reader::Reader;
@@ -131,7 +130,10 @@ impl Tally {
         let deltas = deltas.into_iter().collect::<Result<Vec<_>, _>>()?;
         self.check_occurrences(&deltas)?;
         if deltas.len() == 1 && self.can_change(&deltas[0]) {
-            deltas[0].iter().for_each(|delta| self.add_in_place(delta, watcher));
+            for delta in deltas.into_iter().flatten() {
+                self.add_in_place(&delta, watcher);
+                self.shards[0].counter.reuse(delta.cells);
+            }
             self.changes += 1;
             return Ok(());
         }
@@ -166,7 +168,10 @@ impl Tally {
         let deltas = shard.count(context, forgotten, &order)?;
         if self.can_change(&deltas) {
             deltas.iter().try_for_each(|delta| self.check_indexed(delta))?;
-            deltas.iter().for_each(|delta| self.take_in_place(delta, watcher));
+            for delta in deltas {
+                self.take_in_place(&delta, watcher);
+                self.shards[0].counter.reuse(delta.cells);
+            }
             self.changes += 1;
             return Ok(());
         }
@@ -221,11 +226,10 @@ impl Tally {
 
     /// No term may occur more often than a file can say; the most frequent terms are taken for the same.
     fn check_occurrences(&mut self, deltas: &[Vec<Delta>]) -> Result<(), TallyError> {
-        let mut more: BTreeMap<usize, u64> = BTreeMap::new();
-        for delta in deltas.iter().flatten() {
-            *more.entry(delta.class).or_default() += most(&delta.cells);
-        }
-        for (class, more) in more {
+        let classes = deltas.iter().flatten().map(|delta| delta.class + 1).max().unwrap_or(0);
+        let mut more = vec![0; classes];
+        deltas.iter().flatten().for_each(|delta| more[delta.class] += most(&delta.cells));
+        for (class, more) in more.into_iter().enumerate().filter(|&(_, more)| more > 0) {
             let others = self.shards.iter().skip(1).filter_map(|shard| shard.classes.get(class));
             let others: u64 = others.map(|counts| counts.bound).sum();
             let first = self.shards.first_mut().and_then(|shard| shard.classes.get_mut(class));
