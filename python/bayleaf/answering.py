@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.columns import length_of
 from bayleaf.labels import as_array
 from bayleaf.model_views import NamedViews, has_no_prior, is_plain
-from bayleaf.posterior import asked_together, log_posterior, log_prior, posterior_of_one, probabilities
+from bayleaf.posterior import Together, log_posterior, log_prior, posterior_of_one, probabilities
 from bayleaf.text.counts import TextTally
 from bayleaf.text.scorers import LivingScorer
 from bayleaf.text.views import TextView
@@ -20,7 +20,6 @@ from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Scorer, Tally, View
 
 if TYPE_CHECKING:
-    from bayleaf._core import Together
     from bayleaf.explanation import Explanation, Part
     from bayleaf.tuning.judgment import Judgment
     from bayleaf.tuning.unlabeled import Beside
@@ -109,7 +108,7 @@ class Compiled:
         """What answers one document in the core, which knows the shares of the classes by itself."""
         if self._askings is None:
             return None
-        return asked_together(self._askings, self.temperature, None if self._by_shares else self._prior[1])
+        return Together(self._askings, self.temperature, None if self._by_shares else self._prior[1])
 
     def follow(self, settings: Settings) -> bool:
         """Be in step with a change of the counts that left the classes as they were, if all scorers are."""

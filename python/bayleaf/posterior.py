@@ -167,16 +167,10 @@ def log_posterior(joint: Floats, prior: Floats) -> Floats:
     return log_softmax(joint)
 
 
-def asked_together(
-    askings: Sequence[_core.Asking], temperature: float, prior: Floats | None
-) -> _core.Together:
-    """What answers one document that several views look at, in one call of the core.
-
-    Without a prior, it is each class's share of the documents, times the temperature.
-    """
-    return _core.Together(askings, temperature, prior)
+Together = _core.Together
+"""What answers one document that several views look at, in one call of the core."""
 
 
-def posterior_of_one(together: _core.Together, columns: list[Any]) -> list[float]:
+def posterior_of_one(together: Together, columns: list[Any]) -> list[float]:
     """The posterior of one document that several views look at, bit for bit that of a batch."""
     return together.posterior(columns)
