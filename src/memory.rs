@@ -63,6 +63,14 @@ pub fn extend<T: Copy>(table: &mut Vec<T>, length: usize, value: T) {
     table.resize(length.max(table.len()), value);
 }
 
+/// The same of a table that will become `all` long, step by step.
+pub fn extend_to<T: Copy>(table: &mut Vec<T>, length: usize, all: usize, value: T) {
+    if table.is_empty() {
+        *table = with_room(all);
+    }
+    extend(table, length, value);
+}
+
 /// Append a value; where there is no room, the table is made half as long again.
 #[inline(always)]
 pub fn push<T: Copy>(table: &mut Vec<T>, value: T) {

@@ -44,7 +44,7 @@ impl View {
         let mut reader = Reader::default();
         read(&mut reader, context, document, &mut sought)?;
         let (settings, classes) = self.fetched(&mut sought, documents)?;
-        let index = Index::new(sought.lexicon.nodes as usize, classes.len(), &classes);
+        let index = Index::new(sought.lexicon.nodes as usize, classes.len(), &classes, &mut ());
         let counts = Counted { lexicon: &sought.lexicon, index: &index, classes: &classes };
         let order: Vec<u32> = (0..classes.len() as u32).collect();
         let mut rows = Rows::new(Arc::new(settings), order, &counts);

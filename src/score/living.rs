@@ -10,13 +10,15 @@ use crate::errors::TallyError;
 use crate::lexicon::Forms;
 use crate::lexicon::bag::Bag;
 use crate::lexicon::numbering::Frozen;
+use crate::score::making::Making;
 use crate::score::rows::{Earned, Rows, UNUSED};
 use crate::score::settings::{Event, Settings};
 use crate::score::sums::Sums;
 use crate::score::totals::{idf, log_shares};
 use crate::tally::Tally;
 use crate::tally::cells::Cell;
-use crate::tally::index::{Changed, Counted, Places, Watcher};
+use crate::tally::index::{Counted, Places};
+use crate::tally::watching::{Changed, Watcher};
 use crate::threads::{ForEach, for_each_document, ranges};
 
 /// Less than this is not worth another thread.
@@ -105,7 +107,15 @@ impl Living {
     /// Make the rows for these settings, unless they are there.
     pub fn make_ready(&mut self, settings: &Arc<Settings>, order: &[u32]) -> Result<(), TallyError> {
         if self.tally.counted().is_none() {
-            self.tally.index(order.iter().map(|&class| class as usize + 1).max().unwrap_or(0));
+            let width = order.iter().map(|&class| class as usize + 1).max().unwrap_or(0);
+            if settings.is_whole() {
+                let lexicon = self.tally.lexicon().clone();
+                let mut rows = Rows::begin(settings.clone(), order.to_vec());
+                self.tally.index(width, &mut Making::new(&mut rows, &lexicon));
+                self.rows = Some(rows);
+            } else {
+                self.tally.index(width, &mut ());
+            }
         }
         let counts = self.tally.counted().ok_or(TallyError::Lost)?;
         match &mut self.rows {

@@ -1,9 +1,11 @@
 //! Texts to log joint probabilities in one pass, with frozen weights.
 
 pub mod best;
+pub mod bits;
 pub mod exact_rows;
 pub mod linear;
 pub mod living;
+pub mod making;
 pub mod many_classes;
 pub mod rounded_rows;
 pub mod row_blocks;

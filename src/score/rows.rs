@@ -4,19 +4,22 @@
 
 use std::sync::Arc;
 
-use crate::memory::{extend, prefetch};
+use crate::lexicon::Lexicon;
+use crate::memory::{extend, extend_to, prefetch, with_room};
+use crate::score::bits::Bits;
 use crate::score::settings::{Event, Frequency, Settings, Weight};
 use crate::score::totals::{Numbers, Total, log_of, mass};
 use crate::tally::cells::Cell;
-use crate::tally::index::{Changed, Counted, Places, Watcher};
+use crate::tally::index::{Counted, Index, Places};
+use crate::tally::watching::{Changed, Watcher};
 
 /// In the first place of a row: the term has no count, and is as good as unknown.
 pub const DEAD: f64 = f64::NAN;
 /// In the first place of a row: the term is not used, and says nothing.
 pub const UNUSED: f64 = f64::INFINITY;
 
-/// How many cells ahead a row is fetched, and where that is is asked for.
-const AHEAD: usize = 16;
+/// How many terms ahead cells are fetched.
+const AHEAD: usize = 8;
 
 /// Logarithms of whole numbers up to this are looked up.
 const SMALL: usize = 4096;
@@ -33,8 +36,10 @@ pub struct Rows {
     /// How many documents have each node.
     pub holders: Vec<u64>,
     dropped: Vec<bool>,
-    totals: Vec<Total>,
-    terms: u64,
+    /// Which terms are used.
+    pub used: Bits,
+    pub totals: Vec<Total>,
+    pub terms: u64,
     logs: Vec<f64>,
     pub numbers: Numbers,
     changing: Vec<Changing>,
@@ -58,16 +63,31 @@ struct Changing {
 }
 
 impl Rows {
+    /// The rows of counts that are indexed already.
     pub fn new(settings: Arc<Settings>, order: Vec<u32>, counts: &Counted) -> Self {
-        let nodes = counts.index.nodes();
+        let mut rows = Self::begin(settings, order);
+        rows.grow(counts);
+        for node in 0..counts.index.nodes() {
+            if node + AHEAD < counts.index.nodes() {
+                counts.prefetch(node + AHEAD);
+            }
+            rows.enter(counts, node);
+        }
+        rows.refresh(counts);
+        rows
+    }
+
+    /// No rows yet.
+    pub fn begin(settings: Arc<Settings>, order: Vec<u32>) -> Self {
         let mut dropped = Vec::new();
         if let Some(&last) = settings.dropped.iter().max() {
             dropped.resize(last as usize + 1, false);
             settings.dropped.iter().for_each(|&node| dropped[node as usize] = true);
         }
         let log = |k: usize| log_of(k as f64, settings.alpha);
-        let mut rows = Self {
+        Self {
             logs: if settings.moves() { Vec::new() } else { (0..SMALL).map(log).collect() },
+            plain: dropped.is_empty() && settings.is_whole() && !settings.needs_holders(),
             settings,
             order,
             parts: Vec::new(),
@@ -75,88 +95,62 @@ impl Rows {
             earned: Vec::new(),
             holders: Vec::new(),
             dropped,
-            totals: vec![Total::default(); counts.classes.len()],
+            used: Bits::default(),
+            totals: Vec::new(),
             terms: 0,
             numbers: Numbers::default(),
             changing: Vec::new(),
-            plain: false,
-        };
-        rows.plain = rows.dropped.is_empty() && rows.settings.is_plain();
-        rows.grow(counts);
-        if rows.settings.needs_holders() {
-            for cell in counts.classes.iter().flat_map(|class| class.unordered()) {
-                rows.holders[cell.term as usize] += u64::from(cell.documents);
+        }
+    }
+
+    /// Write the row of a term, and add its cells to the totals.
+    fn enter(&mut self, counts: &Counted, node: usize) {
+        let row = counts.index.row(node);
+        if self.settings.needs_holders() {
+            let documents = counts.cells_of(row).map(|(_, _, cell)| u64::from(cell.documents));
+            self.holders[node] = documents.sum();
+        }
+        if self.write(counts, node) {
+            self.terms += 1;
+            let holders = self.holders_of(node);
+            for (_, class, cell) in counts.cells_of(row) {
+                self.totals[class].change(&self.settings, cell, holders, true);
             }
         }
-        let whole = rows.settings.event == Event::Complement;
-        for node in 0..nodes {
-            let used = if whole { rows.write(counts, node) } else { rows.blank(counts, node) };
-            rows.terms += u64::from(used);
-        }
-        rows.sum_up(counts, !whole);
-        rows.refresh(counts);
-        rows
     }
 
     fn grow(&mut self, counts: &Counted) {
-        let nodes = counts.index.nodes();
-        extend(&mut self.parts, counts.index.places(), if counts.index.is_direct() { DEAD } else { 0.0 });
-        if self.settings.needs_holders() {
-            extend(&mut self.holders, nodes, 0);
-        }
-        if self.settings.event == Event::Complement {
-            extend(&mut self.offsets, nodes, 0.0);
-        }
-        if self.settings.event == Event::Earned {
-            let known = self.earned.len();
-            extend(&mut self.earned, nodes, Earned { weight: Weight::default(), own: 0 });
-            let words = counts.lexicon.words.iter().enumerate();
-            for (earned, (node, &words)) in self.earned.iter_mut().zip(words).skip(known) {
-                *earned = Earned {
-                    weight: self.settings.weight(node, words),
-                    own: self.settings.by_class.place(node),
-                };
-            }
-        }
+        self.grow_places(counts.index, if counts.index.is_direct() { DEAD } else { 0.0 });
+        self.grow_terms(counts.index.nodes(), counts.lexicon);
         if self.totals.len() < counts.classes.len() {
             self.totals.resize_with(counts.classes.len(), Total::default);
         }
     }
 
-    /// Add up what each class has, and write its part of each row: class by class, in the order of its cells. Row by
-    /// row, a cell of each of many classes would have to come from memory.
-    fn sum_up(&mut self, counts: &Counted, write: bool) {
-        for (class, own) in counts.classes.iter().enumerate() {
-            let cells = own.unordered();
-            for (i, cell) in cells.iter().enumerate() {
-                self.look_ahead(counts, cells, i);
-                let node = cell.term as usize;
-                if !self.is_used(node) {
-                    continue;
-                }
-                let holders = self.holders_of(node);
-                self.totals[class].change(&self.settings, cell, holders, true);
-                if let Some(place) = counts.index.place(node, class).filter(|_| write) {
-                    self.parts[place] = self.part(cell, 0.0);
-                }
-            }
+    pub fn grow_places(&mut self, index: &Index, value: f64) {
+        if self.parts.is_empty() {
+            self.parts = with_room(index.room());
         }
+        extend(&mut self.parts, index.places(), value);
     }
 
-    /// Ask for the row of a cell that will be needed soon, and for where that of a later one is.
-    #[inline(always)]
-    fn look_ahead(&self, counts: &Counted, cells: &[Cell], i: usize) {
-        if let Some(far) = cells.get(i + 2 * AHEAD) {
-            counts.index.prefetch_row(far.term as usize);
-            prefetch(&self.holders, far.term as usize);
+    /// Make room for more terms, of which there will soon be as many as the lexicon has.
+    pub fn grow_terms(&mut self, nodes: usize, lexicon: &Lexicon) {
+        let all = lexicon.nodes as usize;
+        self.used.grow(nodes);
+        if self.settings.needs_holders() {
+            extend_to(&mut self.holders, nodes, all, 0);
         }
-        if let Some(near) = cells.get(i + AHEAD)
-            && self.is_used(near.term as usize)
-        {
-            let row = counts.index.row(near.term as usize);
-            prefetch(&self.parts, row.start);
-            if !row.by_class {
-                prefetch(counts.index.classes(row), 0);
+        if self.settings.event == Event::Complement {
+            extend_to(&mut self.offsets, nodes, all, 0.0);
+        }
+        if self.settings.event == Event::Earned {
+            let known = self.earned.len();
+            extend_to(&mut self.earned, nodes, all, Earned { weight: Weight::default(), own: 0 });
+            let new = self.earned[known..].iter_mut().zip(&lexicon.words[known..]);
+            for (node, (earned, &words)) in (known..).zip(new) {
+                earned.weight = self.settings.weight(node, words);
+                earned.own = self.settings.by_class.place(node);
             }
         }
     }
@@ -178,7 +172,8 @@ impl Rows {
     }
 
     /// Whether a term with a count is used.
-    fn is_used(&self, node: usize) -> bool {
+    #[inline(always)]
+    pub fn is_used(&self, node: usize) -> bool {
         (self.holders.is_empty() || (self.settings.least..=self.settings.most).contains(&self.holders[node]))
             && !self.dropped.get(node).copied().unwrap_or(false)
     }
@@ -186,17 +181,13 @@ impl Rows {
     /// Write the row of a term as if no class had it; whether it is used.
     fn blank(&mut self, counts: &Counted, node: usize) -> bool {
         let row = counts.index.row(node);
-        if !counts.index.is_live(node) {
-            if row.start < row.end {
-                self.parts[row.start] = DEAD;
-            }
-            return false;
-        }
-        let used = self.is_used(node);
+        let live = counts.index.is_live(node);
+        let used = live && self.is_used(node);
+        self.used.set(node, used);
         let absent = self.absent();
-        self.parts[row.range()].fill(absent);
-        if !used {
-            self.parts[row.start] = UNUSED;
+        match &mut self.parts[row.range()] {
+            [first, ..] if !used => *first = if live { UNUSED } else { DEAD },
+            row => row.fill(absent),
         }
         used
     }
@@ -209,10 +200,8 @@ impl Rows {
         let row = counts.index.row(node);
         let all =
             if self.settings.event == Event::Complement { self.write_offset(counts, node) } else { 0.0 };
-        for place in row.range() {
-            if let Some(cell) = counts.cell(place, counts.index.class(row, place)) {
-                self.parts[place] = self.part(cell, all);
-            }
+        for (place, _, cell) in counts.cells_of(row) {
+            self.parts[place] = self.part(cell, all);
         }
         true
     }
@@ -226,8 +215,7 @@ impl Rows {
     /// term's mass.
     fn write_offset(&mut self, counts: &Counted, node: usize) -> f64 {
         let row = counts.index.row(node);
-        let cells = row.range().filter_map(|place| counts.cell(place, counts.index.class(row, place)));
-        let all: u128 = cells.map(|cell| mass(&self.settings, cell)).sum();
+        let all: u128 = counts.cells_of(row).map(|(_, _, cell)| mass(&self.settings, cell)).sum();
         let all = self.as_number(all);
         self.offsets[node] = if self.settings.is_tf_idf() { all } else { -(all + self.settings.alpha).ln() };
         all
@@ -252,14 +240,20 @@ impl Rows {
         if self.settings.event == Event::Multinomial && self.settings.frequency == Frequency::Normalized {
             return log_of(self.as_number(mass), self.settings.alpha);
         }
-        match self.logs.get(mass.min(SMALL as u128) as usize) {
+        self.log(mass as u64)
+    }
+
+    /// What a whole number says.
+    #[inline(always)]
+    pub fn log(&self, mass: u64) -> f64 {
+        match self.logs.get(mass as usize) {
             Some(log) => *log,
             None => log_of(mass as f64, self.settings.alpha),
         }
     }
 
     /// What a class says that does not have a term.
-    fn absent(&self) -> f64 {
+    pub fn absent(&self) -> f64 {
         let impossible = self.settings.alpha == 0.0 && !self.settings.moves();
         if impossible { f64::NEG_INFINITY } else { 0.0 }
     }
@@ -296,9 +290,7 @@ impl Rows {
         }
         let whole = old.used != used || (self.settings.is_tf_idf() && used);
         if whole {
-            for place in row.range() {
-                let other = counts.index.class(row, place);
-                let Some(cell) = counts.cell(place, other).filter(|_| other != class) else { continue };
+            for (_, other, cell) in counts.cells_of(row).filter(|&(_, other, _)| other != class) {
                 for (holders, counted, added) in [(before, old.used, false), (after, used, true)] {
                     if counted {
                         self.totals[other].change(&self.settings, cell, holders, added);
@@ -370,15 +362,9 @@ impl Rows {
     /// Follow a cell of a known term where only its own whole numbers count.
     #[inline(always)]
     fn changed_plain(&mut self, class: usize, cell: &Changed) {
-        let mass = |cell: &Cell| {
-            if self.settings.counts_documents() { u64::from(cell.documents) } else { cell.occurrences }
-        };
-        let (old, new) = (mass(&cell.old), mass(&cell.new));
+        let (old, new) = (self.settings.whole_of(&cell.old), self.settings.whole_of(&cell.new));
         self.totals[class].replace(old, new);
-        self.parts[cell.place] = match self.logs.get(new as usize) {
-            Some(log) => *log,
-            None => log_of(new as f64, self.settings.alpha),
-        };
+        self.parts[cell.place] = self.log(new);
     }
 
     #[inline(never)]

@@ -1,5 +1,7 @@
 //! What is made of the counts: the event model, its smoothing, the terms that are used.
 
+use crate::tally::cells::Cell;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     Multinomial,
@@ -116,9 +118,15 @@ impl Settings {
     }
 
     /// Whether what a cell says depends on its own whole numbers alone.
-    pub fn is_plain(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         let whole = matches!(self.frequency, Frequency::Count | Frequency::Binary);
-        !self.needs_holders() && (self.event == Event::Earned || (self.event == Event::Multinomial && whole))
+        self.event == Event::Earned || (self.event == Event::Multinomial && whole)
+    }
+
+    /// What a cell has of what is counted, in whole numbers.
+    #[inline(always)]
+    pub fn whole_of(&self, cell: &Cell) -> u64 {
+        if self.counts_documents() { u64::from(cell.documents) } else { cell.occurrences }
     }
 
     /// Whether each term of a document counts once, however often it occurs.
@@ -131,16 +139,16 @@ impl Settings {
         self.event != Event::Bernoulli && matches!(self.frequency, Frequency::Normalized | Frequency::TfIdf)
     }
 
-    /// The weight of a node whose n-gram has so many words.
+    /// The weight of a node whose n-gram has so many words. Which have their own cannot be predicted.
+    #[inline(always)]
     pub fn weight(&self, node: usize, words: u8) -> Weight {
-        match self.weights.get(node) {
-            Some(weight) if !weight.is_nan() => Weight(*weight),
-            _ if self.groups.is_empty() => Weight(0.0),
-            _ => {
-                let group = usize::from(words.saturating_sub(self.shortest)).min(self.groups.len() - 1);
-                Weight(f32::from_bits(f32::NAN.to_bits() | group as u32))
-            }
+        let own = self.weights.get(node).copied().unwrap_or(f32::NAN);
+        if self.groups.is_empty() {
+            return Weight(if own.is_nan() { 0.0 } else { own });
         }
+        let group = usize::from(words.saturating_sub(self.shortest)).min(self.groups.len() - 1);
+        let shared = f32::from_bits(f32::NAN.to_bits() | group as u32);
+        Weight(if own.is_nan() { shared } else { own })
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Sums {
     pub classes: Vec<f64>,
     /// What weights for each class add.
     own: Vec<f64>,
-    /// The terms of the document that the index knows.
+    /// The terms of the document that are known and used.
     known: Vec<u32>,
     /// With `alpha` 0: how many terms each class has, and how many of those that it has in every document.
     hits: Vec<u32>,
@@ -139,7 +139,7 @@ impl Sums {
 
     fn fill_earned(&mut self, rows: &Rows, index: &Index, nodes: &[u32], bag: &mut Bag) {
         let mut known = std::mem::take(&mut self.known);
-        keep_known(nodes, index.nodes(), &mut known);
+        rows.used.keep(nodes, &mut known);
         bag.distinct(&known);
         self.known = known;
         self.own.clear();
@@ -160,7 +160,7 @@ impl Sums {
         let (values, mut squares) = (Values::new(), 0.0);
         for (i, (node, times)) in bag.pairs().enumerate() {
             look_ahead(rows, index, &bag.terms, i);
-            let Some(row) = self.used(rows, index, node) else { continue };
+            let row = index.row(node as usize);
             let value = values.of(times);
             let Earned { weight, own } = rows.earned[node as usize];
             squares += value * value;
@@ -189,15 +189,13 @@ impl Sums {
             }
             let row = parts[node as usize];
             let Earned { weight, own } = rows.earned[node as usize];
-            // Nothing branches on what comes from memory: the next rows are fetched meanwhile.
-            let counts = row[0] < UNUSED;
-            let value = if counts { values.of(times) } else { 0.0 };
+            let value = values.of(times);
             let x = value * weight.get(&rows.settings);
             squares += value * value;
             base += x;
             let own = own_rows[own as usize];
             for class in 0..2 {
-                sums[class] += if counts { x * row[class] } else { 0.0 };
+                sums[class] += x * row[class];
                 owns[class] += value * f64::from(own[class]);
             }
         }
@@ -310,17 +308,6 @@ fn live(index: &Index, node: u32) -> Option<Places> {
     }
     let row = index.row(node as usize);
     (row.start < row.end).then_some(row)
-}
-
-/// The nodes that are known. Which those are cannot be predicted, so nothing branches on it.
-fn keep_known(nodes: &[u32], all: usize, known: &mut Vec<u32>) {
-    known.resize(nodes.len(), 0);
-    let mut kept = 0;
-    for &node in nodes {
-        known[kept] = node;
-        kept += usize::from((node as usize) < all);
-    }
-    known.truncate(kept);
 }
 
 /// Ask for the row of a term that will be needed soon, and for where that of a later one is.

@@ -6,7 +6,8 @@ use crate::errors::TallyError;
 use crate::memory::prefetch;
 use crate::tally::cells::{Cell, ClassCounts, Delta};
 use crate::tally::common::Common;
-use crate::tally::index::{Changed, Counted, Index, NONE, Watcher};
+use crate::tally::index::{Counted, Index, Maker, NONE};
+use crate::tally::watching::{Changed, Watcher};
 use crate::tally::{Shard, Tally};
 
 /// A delta of less than this part of the cells is put in place by place; a larger one is merged.
@@ -77,12 +78,12 @@ impl Tally {
     }
 
     /// Index the cells, with places for so many classes.
-    pub fn index(&mut self, width: usize) {
+    pub fn index(&mut self, width: usize, maker: &mut impl Maker) {
         let shard = self.settled();
-        shard.classes.iter_mut().for_each(|counts| _ = counts.settle());
+        shard.classes.iter_mut().for_each(|counts| _ = counts.cells());
         // From now on documents come one by one, for which nobody needs the accumulators of all terms.
         shard.counter.clear();
-        let index = Index::new(shard.lexicon.nodes as usize, width, &shard.classes);
+        let index = Index::new(shard.lexicon.nodes as usize, width, &shard.classes, maker);
         self.index = Some(index);
         self.common = Common::default();
     }
@@ -257,7 +258,7 @@ mod tests {
                 *counts = ClassCounts::new(1, cells.collect());
                 known.extend((0..).zip(&terms).map(|(position, &term)| ((term as usize, class), position)));
             }
-            let mut index = Index::new(12, width, &classes);
+            let mut index = Index::new(12, width, &classes, &mut ());
             index.grow(20);
             for (position, (node, class, add)) in (100u32..).zip(changes) {
                 let class = class % width;

@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use crate::lexicon::Lexicon;
-use crate::memory::{extend, filled};
+use crate::memory::{extend, with_room};
+use crate::tally::blocks::{Block, blocks};
 use crate::tally::cells::{Cell, ClassCounts};
 
 /// No cell, or no row.
@@ -31,6 +32,15 @@ const FULL: u32 = 1 << 31;
 impl Row {
     fn is_full(self) -> bool {
         self.room & FULL != 0
+    }
+
+    /// The place of the next class, while rows are filled.
+    #[inline(always)]
+    fn next(&mut self, class: usize) -> usize {
+        let full = self.is_full();
+        let at = if full { class as u32 } else { self.room };
+        self.room += u32::from(!full);
+        (self.start + at) as usize
     }
 }
 
@@ -61,59 +71,78 @@ impl Places {
 }
 
 impl Index {
-    /// Index cells, of which each class has one run; there is room for so many classes.
-    pub fn new(nodes: usize, width: usize, classes: &[ClassCounts]) -> Self {
-        let width = width.max(classes.len()).max(1);
-        let mut index = Self { width, nodes, rows: None, class: Vec::new(), position: Vec::new(), live: 0 };
-        if width <= FEW_CLASSES {
-            index.position = filled(nodes * width, NONE);
-        } else {
-            index.lay_out(classes);
+    /// Index cells, of which each class has one run in the order of its terms; there is room for so many classes.
+    pub fn new(nodes: usize, width: usize, classes: &[ClassCounts], maker: &mut impl Maker) -> Self {
+        let live = classes.iter().map(|counts| counts.unordered().len()).sum();
+        let mut index = Self::with_room(nodes, width.max(classes.len()).max(1), live);
+        for block in blocks(nodes, classes) {
+            maker.count(&block);
+            index.lay_out(&block);
+            maker.lay_out(&index, block.terms.clone());
+            index.put(&block, maker);
         }
-        index.fill(classes);
         index
     }
 
-    fn lay_out(&mut self, classes: &[ClassCounts]) {
-        let mut rows = filled(self.nodes, Row::default());
-        for counts in classes {
-            counts.unordered().iter().for_each(|cell| rows[cell.term as usize].cells += 1);
+    fn with_room(nodes: usize, width: usize, live: usize) -> Self {
+        let direct = width <= FEW_CLASSES;
+        // No row has more places for one cell. What is not used yet takes no memory.
+        let places = if direct { nodes * width } else { (live * FULL_FROM).min(nodes * width) };
+        Self {
+            width,
+            nodes: 0,
+            rows: (!direct).then(|| with_room(nodes)),
+            class: with_room(if direct { 0 } else { places }),
+            position: with_room(places),
+            live,
         }
-        let mut end = 0;
-        for row in &mut rows {
-            let full = row.cells as usize * FULL_FROM > self.width;
-            row.room = if full { self.width as u32 | FULL } else { row.cells };
-            row.start = end;
-            end += row.room & !FULL;
-            row.cells = 0;
-        }
-        self.class = filled(end as usize, NONE);
-        self.position = filled(end as usize, NONE);
-        for row in rows.iter().filter(|row| row.is_full()) {
-            number(&mut self.class[row.start as usize..][..self.width]);
-        }
-        self.rows = Some(rows);
     }
 
-    fn fill(&mut self, classes: &[ClassCounts]) {
-        for (class, counts) in classes.iter().enumerate() {
-            for (position, cell) in counts.unordered().iter().enumerate() {
+    /// Make rows for the next terms.
+    fn lay_out(&mut self, block: &Block) {
+        self.nodes = block.terms.end;
+        let Some(rows) = &mut self.rows else {
+            return self.position.resize(self.nodes * self.width, NONE);
+        };
+        rows.resize(self.nodes, Row::default());
+        block.cells().for_each(|cell| rows[cell.term as usize].cells += 1);
+        let mut end = self.position.len() as u32;
+        for row in &mut rows[block.terms.clone()] {
+            let full = row.cells as usize * FULL_FROM > self.width;
+            row.start = end;
+            // A place at a time is taken by the cells of a row that is not full.
+            row.room = if full { self.width as u32 | FULL } else { 0 };
+            end += if full { self.width as u32 } else { row.cells };
+        }
+        self.class.resize(end as usize, NONE);
+        self.position.resize(end as usize, NONE);
+        for row in rows[block.terms.clone()].iter().filter(|row| row.is_full()) {
+            number(&mut self.class[row.start as usize..][..self.width]);
+        }
+    }
+
+    /// Give the cells of a block their places.
+    fn put(&mut self, block: &Block, maker: &mut impl Maker) {
+        for (class, &(start, cells)) in block.classes.iter().enumerate() {
+            for (cell, position) in cells.iter().zip(start as u32..) {
                 let node = cell.term as usize;
                 let place = match &mut self.rows {
                     None => node * self.width + class,
                     Some(rows) => {
-                        let row = &mut rows[node];
-                        row.cells += 1;
-                        row.start as usize + if row.is_full() { class } else { row.cells as usize - 1 }
+                        let place = rows[node].next(class);
+                        self.class[place] = class as u32;
+                        place
                     }
                 };
-                self.position[place] = position as u32;
-                if self.rows.is_some() {
-                    self.class[place] = class as u32;
-                }
+                self.position[place] = position;
+                maker.put(class, cell, place);
             }
         }
-        self.live = classes.iter().map(|counts| counts.unordered().len()).sum();
+    }
+
+    /// How many places there will be at most, as long as no term is new.
+    pub fn room(&self) -> usize {
+        self.position.capacity()
     }
 
     /// How many places there are, used or not.
@@ -328,36 +357,42 @@ impl Counted<'_> {
             position => self.classes[class].unordered().get(position as usize),
         }
     }
+
+    /// The cells at some places, each with its place and class.
+    #[inline(always)]
+    pub fn cells_of(&self, row: Places) -> impl Iterator<Item = (usize, usize, &Cell)> {
+        row.range().filter_map(move |place| {
+            let class = self.index.class(row, place);
+            self.cell(place, class).map(|cell| (place, class, cell))
+        })
+    }
+
+    /// Ask for the cells of a term.
+    #[inline(always)]
+    pub fn prefetch(&self, node: usize) {
+        let row = self.index.row(node);
+        for place in row.range() {
+            let cells =
+                self.classes.get(self.index.class(row, place)).map_or(&[][..], ClassCounts::unordered);
+            // No address is wrong: where there is no cell, nothing is read.
+            crate::memory::prefetch(cells, self.index.position(place) as usize);
+        }
+    }
 }
 
-/// What follows indexed counts as they change.
-pub trait Watcher {
-    /// Make room for what the cells of these terms will need, and ask the memory for it.
-    fn fetch(&mut self, counts: &Counted, cells: &[Cell]);
-    /// The cells of these terms in this class are about to change.
-    fn before(&mut self, counts: &Counted, class: usize, cells: &[Cell]);
-    /// They have changed, and of other cells of the same terms maybe the places.
-    fn after(&mut self, counts: &Counted, class: usize, cells: &[Cell]);
-    /// One cell has changed, and no place has moved.
-    fn changed(&mut self, counts: &Counted, class: usize, cell: &Changed);
-    /// The counts are no longer indexed.
-    fn lost(&mut self);
+/// What is made of cells while they are indexed, block by block, so that both are in the cache.
+pub trait Maker {
+    /// These cells are next.
+    fn count(&mut self, block: &Block);
+    /// The rows of these terms are laid out; their cells have no places yet.
+    fn lay_out(&mut self, index: &Index, terms: Range<usize>);
+    /// A cell of a class has got a place.
+    fn put(&mut self, class: usize, cell: &Cell, place: usize);
 }
 
-/// A cell that has changed: where it is, whether its term had a count before, and what it was and is.
-pub struct Changed {
-    pub node: usize,
-    pub place: usize,
-    pub live: bool,
-    pub old: Cell,
-    pub new: Cell,
-}
-
-/// No rows follow.
-impl Watcher for () {
-    fn fetch(&mut self, _: &Counted, _: &[Cell]) {}
-    fn before(&mut self, _: &Counted, _: usize, _: &[Cell]) {}
-    fn after(&mut self, _: &Counted, _: usize, _: &[Cell]) {}
-    fn changed(&mut self, _: &Counted, _: usize, _: &Changed) {}
-    fn lost(&mut self) {}
+/// Nothing is made.
+impl Maker for () {
+    fn count(&mut self, _: &Block) {}
+    fn lay_out(&mut self, _: &Index, _: Range<usize>) {}
+    fn put(&mut self, _: usize, _: &Cell, _: usize) {}
 }

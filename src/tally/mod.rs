@@ -2,6 +2,7 @@
 //! accumulators; each class keeps its nonzero cells, so that memory follows what was seen.
 
 pub mod bags;
+pub mod blocks;
 pub mod cells;
 mod changing;
 mod common;
@@ -11,6 +12,7 @@ pub mod matrix;
 pub mod replay;
 pub mod restore;
 mod touched;
+pub mod watching;
 
 use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
@@ -21,7 +23,8 @@ use crate::lexicon::Lexicon;
 use crate::lexicon::form_table::Key;
 use crate::tally::cells::{ClassCounts, Counter, Delta, MOST_OCCURRENCES, most};
 use crate::tally::common::{Common, lacking};
-use crate::tally::index::{Index, Watcher};
+use crate::tally::index::Index;
+use crate::tally::watching::Watcher;
 use crate::threads::{in_threads, ranges, split};
 
 /// One thread's share of the work: its own lexicon and counts, which are merged when they are read.

@@ -7,8 +7,8 @@ use crate::lexicon::Lexicon;
 use crate::lexicon::form_table::Key;
 use crate::tally::Tally;
 use crate::tally::cells::{Delta, most};
-use crate::tally::index::Watcher;
 use crate::tally::restore::Damaged;
+use crate::tally::watching::Watcher;
 
 /// A term that the file does not know, in terms of those before it.
 #[derive(Clone, Debug, PartialEq)]
