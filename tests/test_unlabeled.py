@@ -86,7 +86,9 @@ def test_a_file_keeps_what_texts_without_a_label_say(tmp_path: Any) -> None:
 
 
 def test_a_class_that_comes_later_is_asked_beside_the_others() -> None:
-    model = helped().partial_fit(["brand new thing"], ["new"])
+    model = helped()
+    with pytest.warns(UserWarning, match="The class 'new' is new"):
+        model.partial_fit(["brand new thing"], ["new"])
     posterior = model.predict_proba([*TEST[:5], "brand new thing"])
     assert posterior.shape == (6, 5)
     np.testing.assert_allclose(posterior.sum(axis=1), 1)
