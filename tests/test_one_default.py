@@ -141,9 +141,10 @@ def mail_folders(root: Path) -> Path:
 def maildirs(root: Path) -> Path:
     root.mkdir()
     for label in BODIES:
-        folder = mailbox.Maildir(root / label)
-        for raw in (raw for name, raw in MAILS if name == label):
-            folder.add(raw)
+        mailbox.Maildir(root / label)
+        # Names by the clock may sort otherwise than they came, and weights depend on the order of the mails.
+        for number, raw in enumerate(raw for name, raw in MAILS if name == label):
+            (root / label / "new" / f"{number:04}.example.org").write_bytes(raw)
     return root
 
 
