@@ -55,7 +55,7 @@ types: $(VENV)/built ## mypy in strict mode, and the stub of the core against th
 
 rust-check: ## clippy with warnings as errors, and the tests of the core.
 	cargo clippy --release --locked --all-targets --features fuzzing -- -D warnings
-	cargo test --release --locked --quiet
+	$(if $(CI),PROPTEST_RNG_SEED=1) cargo test --release --locked --quiet
 
 bench: $(VENV)/built ## The speed table against the peers; needs BAYLEAF_DATA.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
