@@ -37,6 +37,11 @@ class TableInput:
                 f"X is one column of texts, and a table with the columns {self._names_} was learned. Give a "
                 "table, or a mapping from columns to lists."
             )
+        if frames.holds_records(X) or (not reset and type(X) is list and not X):
+            X = self._records(X, reset)
+        return self._table(X, reset)
+
+    def _table(self, X: Any, reset: bool) -> Mapping[str, Any]:
         if isinstance(X, Mapping) and frames.is_table(X):
             return self._mapping(X, reset)
         if frames.is_table(X) or frames.has_texts(X):
@@ -55,9 +60,17 @@ class TableInput:
             return True
         return not isinstance(self.views, Mapping) and frames.is_text(X)
 
+    def _as_rows(self, x: Any) -> Any:
+        return [x]
+
+    def _records(self, X: Any, reset: bool) -> dict[str, list[Any]]:
+        """The columns of rows that are mappings; a learned column that no row has is missing in all."""
+        absent = {} if reset else {name: [None] * len(X) for name in self._names_}
+        return absent | frames.from_records(X)
+
     def _mapping(self, X: Mapping[str, Any], reset: bool) -> Mapping[str, Any]:
         if reset:
-            self._names_ = frames.names_in(X)
+            self._names_ = _column_names(X)
             self.n_features_in_ = len(X)
             self.feature_names_in_ = np.array(self._names_, object)
             return dict(zip(self._names_, X.values(), strict=True))
@@ -71,12 +84,21 @@ class TableInput:
 
     def _row(self, x: Any) -> Mapping[str, Any]:
         if isinstance(x, Mapping):
-            return x
+            return dict.fromkeys(self._names_) | dict(x)
         if hasattr(x, "iloc") and not hasattr(x, "columns"):
             return dict(zip(map(str, x.index), x, strict=True))
         if frames.is_table(x):
             return {name: next(iter(column)) for name, column in self._columns(x, reset=False).items()}
         return dict(zip(self._names_, np.ravel(np.asarray(x, object)).tolist(), strict=True))
+
+
+def _column_names(X: Mapping[Any, Any]) -> list[str]:
+    if not X:
+        raise ValueError("X has no columns.")
+    for name in X:
+        if not isinstance(name, str):
+            raise TypeError(f"A column of X has the name {name!r}. Give columns names that are strings.")
+    return list(X)
 
 
 def checked_labels(y: Any) -> NDArray[Any]:

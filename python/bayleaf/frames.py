@@ -72,6 +72,22 @@ def as_rows(X: Sequence[Any]) -> NDArray[Any]:
     )
 
 
+def holds_records(X: Any) -> bool:
+    """Whether X is a list of mappings, a row each, as lines of JSON are read."""
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def from_records(X: Sequence[Any]) -> dict[str, list[Any]]:
+    """The columns of rows that are mappings; what a row does not have is missing."""
+    for place, row in enumerate(X):
+        if not isinstance(row, Mapping):
+            raise TypeError(
+                f"Row {place} of X is {row!r}, and row 0 is a mapping. Give all rows as mappings."
+            )
+    names = dict.fromkeys(name for row in X for name in row)
+    return {name: [row.get(name) for row in X] for name in names}
+
+
 def columns_in(X: Any) -> list[Any]:
     """The columns of a table, or of an array."""
     if isinstance(X, Mapping):

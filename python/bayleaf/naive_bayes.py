@@ -41,7 +41,7 @@ _ALL = object()
 """In place of classes: there is one batch, of all rows."""
 
 
-class NaiveBayes(OneByOne, TableInput, ViewParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
+class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
     """Naive Bayes for texts, tables with mixed columns, and arrays of numbers.
 
     | parameter | values | meaning |

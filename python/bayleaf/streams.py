@@ -27,26 +27,29 @@ class OneByOne:
         """What is asked of the only row of X; None if nothing was learned."""
         raise NotImplementedError
 
+    def _as_rows(self, x: Any) -> Any:
+        """One document as what holds several."""
+        if type(x) is str or not isinstance(x, Mapping):
+            return [x]
+        return {name: [value] for name, value in x.items()}
+
     def learn_one(self, x: Any, y: Label) -> None:
         """Learn one document: a text, or a mapping from columns to values."""
-        self._learn_rows(_as_rows(x), [y])
+        self._learn_rows(self._as_rows(x), [y])
 
     def predict_proba_one(self, x: Any) -> dict[Label, float]:
         """The posterior of each class for one document; empty if nothing was learned yet."""
-        return self._ask_one(_as_rows(x), Compiled.posterior_of_one) or {}
+        return self._ask_one(self._as_rows(x), Compiled.posterior_of_one) or {}
 
     def predict_one(self, x: Any) -> Label | None:
         """The most probable class of one document, or None; ties go to the first class."""
-        return self._ask_one(_as_rows(x), Compiled.best_of_one)
-
-
-def _as_rows(x: Any) -> Any:
-    if type(x) is str or not isinstance(x, Mapping):
-        return [x]
-    return {name: [value] for name, value in x.items()}
+        return self._ask_one(self._as_rows(x), Compiled.best_of_one)
 
 
 class _Learner(Protocol):
+    def _as_rows(self, x: Any) -> Any:
+        """One document as what holds several."""
+
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn one document."""
 
@@ -101,7 +104,7 @@ class Window(OneByOne):
         now = time.time() if now is None else now
         while self._held and self._is_over(now):
             _, x, y = self._held[0]
-            self.model.forget(_as_rows(x), [y])
+            self.model.forget(self.model._as_rows(x), [y])
             self._held.popleft()
         return self
 
