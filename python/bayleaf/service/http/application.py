@@ -142,7 +142,7 @@ class Application:
         if operation.scope is not None:
             call.token = self.service.tokens.check(call.header(b"authorization"), operation.scope)
             if not call.token:
-                self._check_host(call)
+                self._check_origin(call)
         return await operation.handler(self.service, call)
 
     def _admit(self, call: Call) -> None:
@@ -154,9 +154,14 @@ class Application:
         call.admitted = True
         self.at_work += 1
 
-    def _check_host(self, call: Call) -> None:
-        """Without tokens, only the names of this machine: a page elsewhere may have its name lead here."""
+    def _check_origin(self, call: Call) -> None:
+        """Without tokens, only this machine: no page whose name leads here, nobody behind a web server."""
         host = call.header(b"host")
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
         if call.scope.get("client") and name.lower() not in LOOPBACK:
             raise Forbidden(f"The Host is {host!r}. Without tokens, the service answers to localhost only.")
+        if call.header(b"x-forwarded-for") or call.header(b"forwarded"):
+            raise Forbidden(
+                "This comes from elsewhere, through a web server. Without tokens, the service answers this "
+                "machine only: bayleaf serve FOLDER --token NAME makes one."
+            )

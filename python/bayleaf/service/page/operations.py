@@ -293,10 +293,10 @@ async def _kept(future: Future[Any] | None) -> None:
 
 
 def check_origin(call: Call) -> None:
-    """Refuse what a browser says comes from another site."""
+    """Refuse what a browser says comes from another site; older ones only name it, and the Host with it."""
     site, origin = call.header(b"sec-fetch-site"), call.header(b"origin")
-    other = origin and urlsplit(origin).netloc != call.header(b"host")
-    if other or site not in ("", "same-origin", "none"):
+    named = origin and urlsplit(origin).netloc != call.header(b"host")
+    if site not in ("same-origin", "none") if site else named:
         raise Forbidden("This request comes from another site's page. Open bayleaf's own page instead.")
 
 

@@ -1,4 +1,5 @@
-// Requests to the service. The token goes into a header, and is forgotten with the tab.
+// Requests to the service, by paths below the page's own, wherever a web server may have put it. The token
+// goes into a header, and is forgotten with the tab.
 import { h, openDialog, say } from "./dom.js";
 
 export class Offline extends Error {}
@@ -33,7 +34,7 @@ async function sent(path, options) {
 export const get = async (path) => (await sent(path, { method: "GET" })).json();
 
 const request = (name, body) =>
-  sent(`/models/${encodeURIComponent(here.model)}/page/${name}`, {
+  sent(`models/${encodeURIComponent(here.model)}/page/${name}`, {
     method: "POST", body: JSON.stringify({ person: here.person, ...body }),
   });
 

@@ -44,7 +44,7 @@ async function start() {
   });
   addEventListener("hashchange", show);
   try {
-    const { models } = await get("/models");
+    const { models } = await get("models");
     if (!models.length) {
       say("There is no model yet: bayleaf teach texts.csv, or bayleaf serve FOLDER --model NAME=FILE.", true);
       return;
