@@ -121,6 +121,7 @@ def _demo(folder: str | None, given: dict[str, Any]) -> None:
 
     from bayleaf.cli.demo import bundled
     from bayleaf.naive_bayes import NaiveBayes
+    from bayleaf.service.server import written
     from bayleaf.service.store import Store
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -136,8 +137,8 @@ def _demo(folder: str | None, given: dict[str, Any]) -> None:
                 ("explain", '{"text": "Claim your free prize now"}'),
                 ("learn", '{"text": "Lunch at noon?", "label": "ham"}'),
             ):
-                host, port = given["http"] or ("127.0.0.1", 8080)
-                click.echo(f"  curl --json '{body}' http://{host}:{port}/models/spam/{path}", err=True)
+                place = written(*(given["http"] or ("127.0.0.1", 8080)))
+                click.echo(f"  curl --json '{body}' http://{place}/models/spam/{path}", err=True)
             if given["check"]:
                 _say_models(store)
             else:

@@ -128,6 +128,11 @@ async def _started(servers: list[uvicorn.Server], tasks: list[asyncio.Task[None]
                 task.result()
 
 
+def written(host: str, port: int) -> str:
+    """An address as it stands in a URL."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _listeners(
     address: tuple[str, int] | None, path: str | None, protocol: str, sockets: Sockets
 ) -> Iterator[tuple[socket.socket, str]]:
@@ -139,11 +144,10 @@ def _listeners(
             listener.bind(address)
         except OSError as error:
             listener.close()
-            raise ValueError(f"{address[0]}:{address[1]} cannot be listened on: {error.strerror}.") from None
+            raise ValueError(f"{written(*address)} cannot be listened on: {error.strerror}.") from None
         listener.listen(2_048)
-        host, port = listener.getsockname()[:2]
         prefix = "http://" if protocol == "HTTP" else ""
-        yield listener, f"{protocol} on {prefix}{f'[{host}]' if ':' in host else host}:{port}"
+        yield listener, f"{protocol} on {prefix}{written(*listener.getsockname()[:2])}"
     if path is not None:
         yield _unix(path, sockets.mode), f"{protocol} on the Unix socket {path}"
 
