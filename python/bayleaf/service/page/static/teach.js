@@ -258,7 +258,10 @@ async function drawCurve() {
   try {
     const { points, advice } = await post("curve");
     $("advice").textContent = advice;
-    $("curve").replaceChildren(...(points.length > 1 ? [curve("Accuracy on the hold-out by number of labels", points)] : []));
+    $("curve").replaceChildren(...(points.length > 1 ? [
+      curve("Accuracy on the hold-out by number of labels", points),
+      h("p", { class: "small" }, "Each point is a model learned and weighed anew from so many labels."),
+    ] : []));
   } catch (error) {
     say(error.message, true);
   }

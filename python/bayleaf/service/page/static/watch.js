@@ -46,7 +46,7 @@ async function drawRest(model, found, watched) {
   const learning = await post("curve");
   if (!$("advice")) return;
   $("advice").textContent = learning.advice;
-  figure("curve", "Learning curve: accuracy on the hold-out", learning.points.length > 1 && curve("Accuracy on the hold-out by number of labels", learning.points));
+  figure("curve", "Learning curve: accuracy on the hold-out if learned anew", learning.points.length > 1 && curve("Accuracy on the hold-out by number of labels", learning.points));
   figure("progressive", "Right before told, over time", watched.progressive.length > 1 && curve("Share of right answers given before the label", watched.progressive));
   figure("calibration", "Calibration: how often answers are right", found && calibration("How sure the answers are, and how often right", found.calibration));
   const total = Object.values(model.documents).reduce((a, b) => a + b, 0) || 1;
