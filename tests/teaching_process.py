@@ -52,7 +52,9 @@ class Teaching(Running):
 
 @contextmanager
 def teaching(*arguments: str | Path, folder: Path, port: int = 0) -> Iterator[Teaching]:
-    """The page of a corpus; killed at the end, if it was not stopped."""
+    """The page of a corpus; killed at the end, if it was not stopped. What is drawn is the same each time."""
+    if not folder.exists():
+        with_key(folder)
     options = ["--folder", folder, "--port", port, "--no-browser", "--quiet"]
     command = [*COMMAND, "teach", *map(str, [*arguments, *options])]
     with _served(command, folder.parent / f"{folder.name}.log") as found:

@@ -146,7 +146,7 @@ def test_undo_brings_back_the_label_that_a_file_gave(tmp_path: Path) -> None:
     corpus = tmp_path / "some.csv"
     rows = ["text,label", "win a prize,spam", "lunch at noon,ham", "free tickets,", "prize draw,"]
     corpus.write_text("\n".join(rows) + "\n")
-    with teaching(corpus, folder=tmp_path / "given") as page:
+    with teaching(corpus, folder=with_key(tmp_path / "given", b"o" * 32)) as page:
         wait_until_read(page)
         before = page.digest()
         found = page.page("labeled", {"search": "prize"})["documents"]
