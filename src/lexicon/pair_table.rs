@@ -3,26 +3,51 @@
 use crate::lexicon::form_table::{Seed, UNKNOWN, fold};
 use crate::memory::{filled, prefetch};
 
-#[derive(Clone, Copy)]
-struct PairSlot {
-    left: u32,
-    right: u32,
-    value: u32,
-}
-
+/// So many pairs share a cache line.
+const SHARED: usize = 5;
 /// A table of pairs is filled in this many parts.
 const PARTS: usize = 128;
-
-/// Above `UNKNOWN`, and so above every number.
-const EMPTY: u32 = u32::MAX;
-/// How many pairs ahead their slots are fetched.
+/// How many pairs ahead their buckets are fetched.
 const AHEAD: usize = 32;
-const EMPTY_PAIR: PairSlot = PairSlot { left: 0, right: 0, value: EMPTY };
+
+/// No pair: no number is so high.
+const EMPTY: u64 = u64::MAX;
+/// Instead of a number: the pair may be in the next bucket. Above `UNKNOWN`, and so above every number.
+const MORE: u32 = u32::MAX;
+
+/// Pairs that share a cache line, so that memory is waited for once, whether a pair is known or not.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Bucket {
+    keys: [u64; SHARED],
+    /// The last one is that of a pair that is not here: `MORE` once a pair found no room, else `UNKNOWN`.
+    values: [u32; SHARED + 1],
+}
+
+const EMPTY_BUCKET: Bucket = Bucket { keys: [EMPTY; SHARED], values: [UNKNOWN; SHARED + 1] };
+
+impl Bucket {
+    /// Where a pair stands, behind the last if it is not here. Whether it is cannot be predicted, so nothing branches
+    /// on it.
+    #[inline(always)]
+    fn place(&self, key: u64) -> usize {
+        let mut found = 1u32 << SHARED;
+        for (i, &other) in self.keys.iter().enumerate() {
+            found |= u32::from(other == key) << i;
+        }
+        found.trailing_zeros() as usize
+    }
+
+    #[inline(always)]
+    fn value(&self, key: u64) -> u32 {
+        self.values[self.place(key).min(SHARED)]
+    }
+}
 
 /// Pairs of numbers to numbers: an n-gram is the pair of its first n-1 words, as one number, and its last.
 #[derive(Clone)]
 pub struct PairTable {
-    slots: Vec<PairSlot>,
+    buckets: Vec<Bucket>,
     used: usize,
     seed: Seed,
 }
@@ -34,9 +59,10 @@ impl Default for PairTable {
 }
 
 impl PairTable {
+    /// Room for so many pairs, which then take two thirds of it.
     pub fn with_capacity(pairs: usize) -> Self {
         Self {
-            slots: filled((pairs * 3 / 2 + 1).next_power_of_two().max(64), EMPTY_PAIR),
+            buckets: filled((pairs * 3 / 2).div_ceil(SHARED).max(16), EMPTY_BUCKET),
             used: 0,
             seed: Seed::get(),
         }
@@ -49,112 +75,139 @@ impl PairTable {
     /// pairs: a third of the time).
     pub fn numbered(pairs: &[[u32; 2]], first: u32) -> Self {
         let mut table = Self::with_capacity(pairs.len());
-        let shift = table.slots.len().ilog2().saturating_sub(PARTS.ilog2());
-        let part = |&[left, right]: &[u32; 2]| table.home(left, right) >> shift;
+        let part = |&[left, right]: &[u32; 2]| (table.hash(key_of(left, right)) >> 57) as usize;
         let mut ends = [0; PARTS];
         pairs.iter().for_each(|pair| ends[part(pair)] += 1);
         let mut start = 0;
         ends.iter_mut().for_each(|end| start += std::mem::replace(end, start));
-        let mut parted = filled(pairs.len(), EMPTY_PAIR);
+        let mut parted = filled(pairs.len(), (0, 0));
         for (value, pair) in (first..).zip(pairs) {
             let end = &mut ends[part(pair)];
-            parted[*end] = PairSlot { left: pair[0], right: pair[1], value };
+            parted[*end] = (key_of(pair[0], pair[1]), value);
             *end += 1;
         }
-        for slot in parted {
-            let at = table.locate(slot.left, slot.right);
-            table.slots[at] = slot;
+        for (key, value) in parted {
+            table.put(table.home(key), key, value);
         }
         table.used = pairs.len();
         table
     }
 
     #[inline(always)]
-    fn home(&self, left: u32, right: u32) -> usize {
-        let key = u64::from(left) << 32 | u64::from(right);
-        fold(key ^ self.seed.0, self.seed.1) as usize & (self.slots.len() - 1)
+    fn hash(&self, key: u64) -> u64 {
+        fold(key ^ self.seed.0, self.seed.1)
+    }
+
+    /// The bucket of a pair, in the order of the hashes.
+    #[inline(always)]
+    fn home(&self, key: u64) -> usize {
+        let upper = u128::from(self.hash(key)) * self.buckets.len() as u128;
+        (upper >> 64) as usize
+    }
+
+    fn after(&self, at: usize) -> usize {
+        if at + 1 == self.buckets.len() { 0 } else { at + 1 }
     }
 
     #[inline(always)]
     pub fn prefetch(&self, left: u32, right: u32) {
-        prefetch(&self.slots, self.home(left, right));
+        prefetch(&self.buckets, self.home(key_of(left, right)));
     }
 
+    /// The number of a pair, or `UNKNOWN`, and the bucket where the search for it ended.
     #[inline(always)]
-    fn locate(&self, left: u32, right: u32) -> usize {
-        let mut at = self.home(left, right);
+    fn search(&self, mut at: usize, key: u64) -> (u32, usize) {
         loop {
-            let slot = &self.slots[at];
-            if slot.value == EMPTY || (slot.left == left && slot.right == right) {
-                return at;
+            let value = self.buckets[at].value(key);
+            if value != MORE {
+                return (value, at);
             }
-            at = (at + 1) & (self.slots.len() - 1);
+            at = self.after(at);
         }
     }
 
     #[inline(always)]
     pub fn find(&self, left: u32, right: u32) -> Option<u32> {
-        let value = self.slots[self.locate(left, right)].value;
-        (value != EMPTY).then_some(value)
+        let key = key_of(left, right);
+        let (value, _) = self.search(self.home(key), key);
+        (value != UNKNOWN).then_some(value)
     }
 
-    /// Append the numbers of pairs, `UNKNOWN` where there is none. While some are compared, the slots of the next are
+    /// Append the numbers of pairs, `UNKNOWN` where there is none. While some are compared, the buckets of the next are
     /// on their way.
     #[inline(never)]
     pub fn find_all(&self, lefts: &[u32], rights: &[u32], numbers: &mut Vec<u32>) {
-        let pairs = lefts.iter().zip(rights);
+        let keys = lefts.iter().zip(rights).map(|(&left, &right)| key_of(left, right));
         let mut homes = [0; AHEAD];
-        let mut meet = |i: usize, (&left, &right): (&u32, &u32)| {
-            let home = self.home(left, right);
-            prefetch(&self.slots, home);
+        let mut meet = |i: usize, key: u64| {
+            let home = self.home(key);
+            prefetch(&self.buckets, home);
             std::mem::replace(&mut homes[i % AHEAD], home)
         };
-        pairs.clone().take(AHEAD).enumerate().for_each(|(i, pair)| _ = meet(i, pair));
-        let (slots, mask) = (&self.slots[..], self.slots.len() - 1);
-        let ahead = pairs.clone().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
-        numbers.extend(pairs.zip(ahead).enumerate().map(|(i, ((&left, &right), next))| {
-            let mut at = meet(i, next.unwrap_or((&left, &right)));
-            loop {
-                // SAFETY: positions are masked with the length, which is a power of two, less one.
-                let slot = unsafe { slots.get_unchecked(at) };
-                let found = (slot.left == left) & (slot.right == right);
-                if found | (slot.value == EMPTY) {
-                    return slot.value.min(UNKNOWN);
-                }
-                at = (at + 1) & mask;
-            }
+        keys.clone().take(AHEAD).enumerate().for_each(|(i, key)| _ = meet(i, key));
+        let ahead = keys.clone().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
+        numbers.extend(keys.zip(ahead).enumerate().map(|(i, (key, next))| {
+            let home = meet(i, next.unwrap_or(key));
+            self.search(home, key).0
         }));
     }
 
     #[inline(always)]
     pub fn find_or_insert(&mut self, left: u32, right: u32, new: impl FnOnce() -> u32) -> u32 {
-        let at = self.locate(left, right);
-        if self.slots[at].value != EMPTY {
-            return self.slots[at].value;
+        let key = key_of(left, right);
+        let (value, at) = self.search(self.home(key), key);
+        if value != UNKNOWN {
+            return value;
         }
         let value = new();
-        self.slots[at] = PairSlot { left, right, value };
+        self.put(at, key, value);
         self.used += 1;
-        if self.used * 4 > self.slots.len() * 3 {
+        if self.used * 4 > self.buckets.len() * SHARED * 3 {
             self.grow();
         }
         value
     }
 
+    /// Put a new pair in the first bucket with room, from one on.
+    #[inline(always)]
+    fn put(&mut self, mut at: usize, key: u64, value: u32) {
+        loop {
+            let bucket = &mut self.buckets[at];
+            let free = bucket.place(EMPTY);
+            if free < SHARED {
+                (bucket.keys[free], bucket.values[free]) = (key, value);
+                return;
+            }
+            bucket.values[SHARED] = MORE;
+            at = self.after(at);
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
-        let doubled = filled(self.slots.len() * 2, EMPTY_PAIR);
-        for slot in std::mem::replace(&mut self.slots, doubled) {
-            if slot.value != EMPTY {
-                let at = self.locate(slot.left, slot.right);
-                self.slots[at] = slot;
+        let doubled = filled(self.buckets.len() * 2, EMPTY_BUCKET);
+        for bucket in std::mem::replace(&mut self.buckets, doubled) {
+            for (key, value) in bucket.pairs() {
+                self.put(self.home(key), key, value);
             }
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u32)> {
-        self.slots.iter().filter(|slot| slot.value != EMPTY).map(|slot| (slot.left, slot.right, slot.value))
+        let pairs = self.buckets.iter().flat_map(Bucket::pairs);
+        pairs.map(|(key, value)| ((key >> 32) as u32, key as u32, value))
     }
+}
+
+impl Bucket {
+    fn pairs(&self) -> impl Iterator<Item = (u64, u32)> {
+        std::iter::zip(self.keys, self.values).filter(|&(key, _)| key != EMPTY)
+    }
+}
+
+#[inline(always)]
+fn key_of(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
 }
 
 #[cfg(test)]
@@ -167,8 +220,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pairs_are_a_map(pairs in prop::collection::vec((0u32..50, 0u32..50), 0..500)) {
+        fn pairs_are_a_map(pairs in prop::collection::vec((0u32..50, 0u32..50), 0..500), crowded in any::<bool>()) {
             let mut table = PairTable::default();
+            if crowded {
+                // All pairs have the same home: most go on from bucket to bucket.
+                table.seed.1 = 0;
+            }
             let mut map = HashMap::new();
             for (number, &(left, right)) in pairs.iter().enumerate() {
                 let number = number as u32;
