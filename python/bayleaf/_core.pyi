@@ -183,11 +183,8 @@ class Asking:
     def score(self, documents: Any, threads: int) -> NDArray[np.float64]:
         """One row of scores a document, one column a class."""
 
-    def best(self, documents: Any, prior: NDArray[np.float64] | None, threads: int) -> NDArray[np.uint32]:
-        """The class with the highest score and prior of each document; ties go to the first class.
-
-        With None the prior is each class's share of the documents.
-        """
+    def best(self, documents: Any, prior: NDArray[np.float64], threads: int) -> NDArray[np.uint32]:
+        """The class with the highest score and prior of each document; ties go to the first class."""
 
     def bias(self) -> NDArray[np.float64]:
         """What every document gets, whatever is in it."""

@@ -85,15 +85,15 @@ impl PyAsking {
         scores.into_pyarray(py).reshape([rows, self.order.len()])
     }
 
-    /// The class with the highest score and prior of each document; by its share of the documents if that is None.
+    /// The class with the highest score and prior of each document.
     fn best<'py>(
         &self,
         py: Python<'py>,
         documents: Documents,
-        prior: Option<PyReadonlyArray1<'py, f64>>,
+        prior: PyReadonlyArray1<'py, f64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let prior = prior.as_ref().map(|prior| prior_of(prior, self.order.len())).transpose()?;
+        let prior = prior_of(&prior, self.order.len())?;
         let documents = documents.get();
         let best = self.run(py, |context, living| living.best(context, &documents, prior, threads))?;
         Ok(best.into_pyarray(py))

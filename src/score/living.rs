@@ -181,17 +181,14 @@ impl Living {
         Ok(log_shares(&documents))
     }
 
-    /// The class with the highest score and prior of each document; ties go to the first class. Without a prior, its
-    /// share of the documents.
+    /// The class with the highest score and prior of each document; ties go to the first class.
     pub fn best(
         &self,
         context: &Context,
         documents: &[Document],
-        prior: Option<&[f64]>,
+        prior: &[f64],
         threads: usize,
     ) -> ForEach<u32> {
-        let shares = if prior.is_none() { self.log_prior()? } else { Vec::new() };
-        let prior = prior.unwrap_or(&shares);
         for_each_document(documents, 1, self.threads(documents, threads), |order, best| {
             let mut best = best.iter_mut();
             self.sum_up(context, documents, order, |rows, sums| {

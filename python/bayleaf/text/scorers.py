@@ -88,11 +88,8 @@ class LivingScorer:
         """The log likelihood of each document in each class."""
         return self.asking.score(column, threads)
 
-    def best(self, column: Any, log_prior: Floats | None, threads: int) -> NDArray[np.integer[Any]]:
-        """The class of highest likelihood and prior of each document, if none can be ruled out.
-
-        None is the prior of each class's share of the documents.
-        """
+    def best(self, column: Any, log_prior: Floats, threads: int) -> NDArray[np.integer[Any]]:
+        """The class of highest likelihood and prior of each document, if none can be ruled out."""
         return self.asking.best(column, log_prior, threads)
 
     def shown(self, column: Any, name: str) -> str:  # noqa: ARG002
@@ -126,9 +123,9 @@ class TextScorer(LivingScorer):
         frozen = self._for_many(column)
         return super().scores(column, threads) if frozen is None else frozen.score(column, threads)
 
-    def best(self, column: Any, log_prior: Floats | None, threads: int) -> NDArray[np.integer[Any]]:
+    def best(self, column: Any, log_prior: Floats, threads: int) -> NDArray[np.integer[Any]]:
         """The class of highest likelihood and prior of each document, if none can be ruled out."""
-        frozen = None if log_prior is None else self._for_many(column)
+        frozen = self._for_many(column)
         if frozen is None:
             return self.asking.best(column, log_prior, threads)
         best: NDArray[np.uint32] = frozen.best(column, log_prior, threads)
