@@ -121,8 +121,10 @@ pub fn prefetch<T>(elements: &[T], at: usize) {
 #[inline(always)]
 pub fn prefetch_all<T>(elements: &[T]) {
     const LINE: usize = 64;
-    for at in (0..size_of_val(elements)).step_by(LINE) {
-        prefetch_address(elements.as_ptr().cast::<u8>().wrapping_add(at));
+    let first: *const u8 = elements.as_ptr().cast();
+    let before = first as usize % LINE;
+    for at in (0..before + size_of_val(elements)).step_by(LINE) {
+        prefetch_address(first.wrapping_add(at).wrapping_sub(before));
     }
 }
 

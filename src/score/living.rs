@@ -10,8 +10,9 @@ use crate::errors::TallyError;
 use crate::lexicon::Forms;
 use crate::lexicon::bag::Bag;
 use crate::lexicon::numbering::Frozen;
+use crate::score::entries::Earned;
 use crate::score::making::Making;
-use crate::score::rows::{Earned, Rows, UNUSED};
+use crate::score::rows::{Rows, UNUSED};
 use crate::score::settings::{Event, Settings};
 use crate::score::sums::Sums;
 use crate::score::totals::{idf, log_shares};
@@ -313,7 +314,7 @@ impl Rows {
         let part = counts.index.find(node, class).map(|place| self.parts[place]);
         let base = self.numbers.base[class];
         if self.settings.event == Event::Earned {
-            let Earned { weight, own } = self.earned[node];
+            let (Earned { weight, own }, _) = self.entries.get(counts.index, node);
             let own = self.settings.by_class.row(own).get(class).copied();
             let mean = self.sum_of(counts.index.row(node)) / self.order.len().max(1) as f64;
             let shared = weight.get(&self.settings) * (part.unwrap_or(0.0) - mean + base);

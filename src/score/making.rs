@@ -22,9 +22,9 @@ impl<'a> Making<'a> {
 }
 
 impl Maker for Making<'_> {
-    fn count(&mut self, block: &Block) {
+    fn count(&mut self, index: &Index, block: &Block) {
         let rows = &mut *self.rows;
-        rows.grow_terms(block.terms.end, self.lexicon);
+        rows.grow_terms(index, block.terms.end, self.lexicon);
         rows.totals.resize_with(block.classes.len(), Total::default);
         block.cells().for_each(|cell| rows.used.set(cell.term as usize, true));
         if rows.settings.needs_holders() {
@@ -37,13 +37,15 @@ impl Maker for Making<'_> {
         let absent = rows.absent();
         rows.grow_places(index, absent);
         for node in terms {
+            let row = index.row(node);
+            rows.entries.place(node, row);
             let live = rows.used.has(node);
             let used = live & rows.is_used(node);
             rows.used.set(node, used);
             rows.terms += u64::from(used);
             let first = if live { UNUSED } else { DEAD };
             // A term without places begins where the next does, which comes later.
-            if let Some(part) = rows.parts.get_mut(index.row(node).start) {
+            if let Some(part) = rows.parts.get_mut(row.start) {
                 *part = if used { absent } else { first };
             }
         }
@@ -129,8 +131,12 @@ mod tests {
                 let row = if made.used.has(node) { row } else { row.start..row.end.min(row.start + 1) };
                 let bits = |rows: &Rows| -> Vec<u64> { rows.parts[row.clone()].iter().map(|part| part.to_bits()).collect() };
                 prop_assert_eq!(bits(&made), bits(&anew));
-                let weight = |rows: &Rows| rows.earned.get(node).map(|earned| earned.weight.get(&rows.settings));
-                prop_assert_eq!(weight(&made), weight(&anew));
+                if made.settings.event == Event::Earned {
+                    let (mine, place) = made.entries.get(&index, node);
+                    let (other, same) = anew.entries.get(&index, node);
+                    prop_assert_eq!(mine.weight.get(&made.settings), other.weight.get(&anew.settings));
+                    prop_assert!(place == index.row(node) && same == place);
+                }
             }
         }
     }

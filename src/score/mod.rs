@@ -2,6 +2,7 @@
 
 pub mod best;
 pub mod bits;
+pub mod entries;
 pub mod exact_rows;
 pub mod linear;
 pub mod living;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::lexicon::Lexicon;
 use crate::memory::{extend, extend_to, prefetch, with_room};
 use crate::score::bits::Bits;
-use crate::score::settings::{Event, Frequency, Settings, Weight};
+use crate::score::entries::Entries;
+use crate::score::settings::{Event, Frequency, Settings};
 use crate::score::totals::{Numbers, Total, log_of, mass};
 use crate::tally::cells::Cell;
 use crate::tally::index::{Counted, Index, Places};
@@ -32,7 +33,7 @@ pub struct Rows {
     pub parts: Vec<f64>,
     /// Of each node, what it adds to all classes alike: in the complement model.
     pub offsets: Vec<f64>,
-    pub earned: Vec<Earned>,
+    pub entries: Entries,
     /// How many documents have each node.
     pub holders: Vec<u64>,
     dropped: Vec<bool>,
@@ -45,13 +46,6 @@ pub struct Rows {
     changing: Vec<Changing>,
     /// Whether what a cell says depends on its own whole numbers alone, and every term is used.
     plain: bool,
-}
-
-/// The weight that a term has earned, and where its weights for each class are: 0 where it has none.
-#[derive(Clone, Copy)]
-pub struct Earned {
-    pub weight: Weight,
-    pub own: u32,
 }
 
 /// A term that is about to change.
@@ -92,7 +86,7 @@ impl Rows {
             order,
             parts: Vec::new(),
             offsets: Vec::new(),
-            earned: Vec::new(),
+            entries: Entries::default(),
             holders: Vec::new(),
             dropped,
             used: Bits::default(),
@@ -106,6 +100,7 @@ impl Rows {
     /// Write the row of a term, and add its cells to the totals.
     fn enter(&mut self, counts: &Counted, node: usize) {
         let row = counts.index.row(node);
+        self.entries.place(node, row);
         if self.settings.needs_holders() {
             let documents = counts.cells_of(row).map(|(_, _, cell)| u64::from(cell.documents));
             self.holders[node] = documents.sum();
@@ -121,7 +116,7 @@ impl Rows {
 
     fn grow(&mut self, counts: &Counted) {
         self.grow_places(counts.index, if counts.index.is_direct() { DEAD } else { 0.0 });
-        self.grow_terms(counts.index.nodes(), counts.lexicon);
+        self.grow_terms(counts.index, counts.index.nodes(), counts.lexicon);
         if self.totals.len() < counts.classes.len() {
             self.totals.resize_with(counts.classes.len(), Total::default);
         }
@@ -135,7 +130,7 @@ impl Rows {
     }
 
     /// Make room for more terms, of which there will soon be as many as the lexicon has.
-    pub fn grow_terms(&mut self, nodes: usize, lexicon: &Lexicon) {
+    pub fn grow_terms(&mut self, index: &Index, nodes: usize, lexicon: &Lexicon) {
         let all = lexicon.nodes as usize;
         self.used.grow(nodes);
         if self.settings.needs_holders() {
@@ -145,13 +140,7 @@ impl Rows {
             extend_to(&mut self.offsets, nodes, all, 0.0);
         }
         if self.settings.event == Event::Earned {
-            let known = self.earned.len();
-            extend_to(&mut self.earned, nodes, all, Earned { weight: Weight::default(), own: 0 });
-            let new = self.earned[known..].iter_mut().zip(&lexicon.words[known..]);
-            for (node, (earned, &words)) in (known..).zip(new) {
-                earned.weight = self.settings.weight(node, words);
-                earned.own = self.settings.by_class.place(node);
-            }
+            self.entries.grow(index, nodes, lexicon, &self.settings);
         }
     }
 
@@ -274,6 +263,7 @@ impl Rows {
         new: &Cell,
     ) {
         let row = counts.index.row(node);
+        self.entries.place(node, row);
         let before = self.holders_of(node);
         if !self.holders.is_empty() {
             self.holders[node] = before + u64::from(new.documents) - u64::from(old.cell.documents);
@@ -315,9 +305,13 @@ impl Watcher for Rows {
         for cell in cells {
             let node = cell.term as usize;
             let row = counts.index.row(node);
-            counts.index.prefetch_places(row);
+            if !counts.index.is_direct() {
+                counts.index.prefetch_places(row);
+            }
             prefetch(&self.parts, row.start);
-            prefetch(&self.holders, node);
+            if !self.holders.is_empty() {
+                prefetch(&self.holders, node);
+            }
         }
     }
 

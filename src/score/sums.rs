@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use crate::lexicon::bag::Bag;
 use crate::memory::{prefetch, prefetch_all};
-use crate::score::rows::{Earned, Rows, UNUSED};
+use crate::score::entries::Earned;
+use crate::score::rows::{Rows, UNUSED};
 use crate::score::settings::Event;
 use crate::score::totals::idf;
 use crate::tally::index::{Index, Places};
@@ -159,10 +160,9 @@ impl Sums {
     fn add_earned(&mut self, rows: &Rows, index: &Index, bag: &Bag) -> f64 {
         let (values, mut squares) = (Values::new(), 0.0);
         for (i, (node, times)) in bag.pairs().enumerate() {
-            look_ahead(rows, index, &bag.terms, i);
-            let row = index.row(node as usize);
+            look_ahead_earned(rows, index, &bag.terms, i);
+            let (Earned { weight, own }, row) = rows.entries.get(index, node as usize);
             let value = values.of(times);
-            let Earned { weight, own } = rows.earned[node as usize];
             squares += value * value;
             let x = value * weight.get(&rows.settings);
             self.base += x;
@@ -179,16 +179,16 @@ impl Sums {
     fn add_earned_two(&mut self, rows: &Rows, bag: &Bag) -> f64 {
         let (values, mut squares, mut base) = (Values::new(), 0.0, 0.0);
         let (mut sums, mut owns) = ([0.0; 2], [0.0; 2]);
-        let (parts, _) = rows.parts.as_chunks::<2>();
+        let (earned, (parts, _)) = (&rows.entries.direct, rows.parts.as_chunks::<2>());
         let (own_rows, _) = rows.settings.by_class.rows().as_chunks::<2>();
         let own_rows = if own_rows.is_empty() { &[[0.0; 2]] } else { own_rows };
         for (i, (node, times)) in bag.pairs().enumerate() {
             if let Some(&far) = bag.terms.get(i + 2 * AHEAD) {
-                prefetch(&rows.earned, far as usize);
+                prefetch(earned, far as usize);
                 prefetch(parts, far as usize);
             }
             let row = parts[node as usize];
-            let Earned { weight, own } = rows.earned[node as usize];
+            let Earned { weight, own } = earned[node as usize];
             let value = values.of(times);
             let x = value * weight.get(&rows.settings);
             squares += value * value;
@@ -317,17 +317,29 @@ fn look_ahead(rows: &Rows, index: &Index, terms: &[u32], i: usize) {
         && (far as usize) < index.nodes()
     {
         index.prefetch_row(far as usize);
-        prefetch(&rows.earned, far as usize);
     }
+    if let Some(row) = terms.get(i + AHEAD).and_then(|&near| live(index, near)) {
+        fetch_row(rows, index, row);
+    }
+}
+
+/// The same of terms that are used and have earned weights.
+#[inline(always)]
+fn look_ahead_earned(rows: &Rows, index: &Index, terms: &[u32], i: usize) {
+    terms.get(i + 2 * AHEAD).into_iter().for_each(|&far| rows.entries.prefetch(far as usize));
     let Some(&near) = terms.get(i + AHEAD) else { return };
-    if let Some(row) = live(index, near) {
-        prefetch_all(&rows.parts[row.range()]);
-        if !row.by_class {
-            prefetch_all(index.classes(row));
-        }
-        if let Some(Earned { own: own @ 1.., .. }) = rows.earned.get(near as usize) {
-            prefetch_all(rows.settings.by_class.row(*own));
-        }
+    let (Earned { own, .. }, row) = rows.entries.get(index, near as usize);
+    fetch_row(rows, index, row);
+    if own != 0 {
+        prefetch_all(rows.settings.by_class.row(own));
+    }
+}
+
+#[inline(always)]
+fn fetch_row(rows: &Rows, index: &Index, row: Places) {
+    prefetch_all(&rows.parts[row.range()]);
+    if !row.by_class {
+        prefetch_all(index.classes(row));
     }
 }
 

@@ -76,7 +76,7 @@ impl Index {
         let live = classes.iter().map(|counts| counts.unordered().len()).sum();
         let mut index = Self::with_room(nodes, width.max(classes.len()).max(1), live);
         for block in blocks(nodes, classes) {
-            maker.count(&block);
+            maker.count(&index, &block);
             index.lay_out(&block);
             maker.lay_out(&index, block.terms.clone());
             index.put(&block, maker);
@@ -383,7 +383,7 @@ impl Counted<'_> {
 /// What is made of cells while they are indexed, block by block, so that both are in the cache.
 pub trait Maker {
     /// These cells are next.
-    fn count(&mut self, block: &Block);
+    fn count(&mut self, index: &Index, block: &Block);
     /// The rows of these terms are laid out; their cells have no places yet.
     fn lay_out(&mut self, index: &Index, terms: Range<usize>);
     /// A cell of a class has got a place.
@@ -392,7 +392,7 @@ pub trait Maker {
 
 /// Nothing is made.
 impl Maker for () {
-    fn count(&mut self, _: &Block) {}
+    fn count(&mut self, _: &Index, _: &Block) {}
     fn lay_out(&mut self, _: &Index, _: Range<usize>) {}
     fn put(&mut self, _: usize, _: &Cell, _: usize) {}
 }
