@@ -15,9 +15,6 @@ pub struct Bag {
     /// Where in `terms` a term stands; an entry counts only if its stamp is the current one.
     table: Vec<(u32, u32)>,
     stamp: u32,
-    /// Which part of the table is used, and how many terms there are.
-    mask: usize,
-    kept: usize,
     seed: Seed,
     pub terms: Vec<u32>,
     pub times: Vec<u32>,
@@ -25,37 +22,31 @@ pub struct Bag {
 
 impl Default for Bag {
     fn default() -> Self {
-        Self {
-            table: Vec::new(),
-            stamp: 0,
-            mask: 0,
-            kept: 0,
-            seed: Seed::get(),
-            terms: Vec::new(),
-            times: Vec::new(),
-        }
+        Self { table: Vec::new(), stamp: 0, seed: Seed::get(), terms: Vec::new(), times: Vec::new() }
     }
 }
 
 impl Bag {
     /// Take the nodes of the next document as the terms that they are; `place` gives each node's term.
     pub fn fill(&mut self, nodes: &[u32], place: &[u32]) {
-        self.start(nodes.len());
+        let mut filling = self.start(nodes.len());
         for (i, &node) in nodes.iter().enumerate() {
             nodes.get(i + AHEAD).into_iter().for_each(|&ahead| prefetch(place, ahead as usize));
             let term = place.get(node as usize).copied().unwrap_or(NONE);
             if term != NONE {
-                self.count(term);
+                filling.count(term);
             }
         }
-        self.finish();
+        let kept = filling.kept;
+        self.finish(kept);
     }
 
     /// The distinct terms of the next document.
     pub fn distinct(&mut self, terms: &[u32]) -> &[u32] {
-        self.start(terms.len());
-        terms.iter().for_each(|&term| self.count(term));
-        self.finish();
+        let mut filling = self.start(terms.len());
+        terms.iter().for_each(|&term| filling.count(term));
+        let kept = filling.kept;
+        self.finish(kept);
         &self.terms
     }
 
@@ -66,29 +57,47 @@ impl Bag {
 
     /// Make room for a document of so many terms. One that is short uses a short part of the table, whatever was
     /// there before: that part is in the cache.
-    fn start(&mut self, most: usize) {
+    fn start(&mut self, most: usize) -> Filling<'_> {
         let size = (most * 2 + 1).next_power_of_two();
         if self.table.len() < size || self.stamp == u32::MAX {
             self.table = vec![(0, 0); size.max(self.table.len())];
             self.stamp = 0;
         }
         self.stamp += 1;
-        self.mask = size - 1;
-        self.kept = 0;
         self.terms.resize(most, 0);
         self.times.resize(most, 0);
+        Filling {
+            table: &mut self.table[..size],
+            stamp: self.stamp,
+            seed: self.seed,
+            terms: &mut self.terms,
+            times: &mut self.times,
+            kept: 0,
+        }
     }
 
-    fn finish(&mut self) {
-        self.terms.truncate(self.kept);
-        self.times.truncate(self.kept);
+    fn finish(&mut self, kept: usize) {
+        self.terms.truncate(kept);
+        self.times.truncate(kept);
     }
+}
 
+/// A bag while it is filled: a value of its own, so that its numbers stay in registers.
+struct Filling<'a> {
+    table: &'a mut [(u32, u32)],
+    stamp: u32,
+    seed: Seed,
+    terms: &'a mut [u32],
+    times: &'a mut [u32],
+    kept: usize,
+}
+
+impl Filling<'_> {
     #[inline(always)]
     fn slot(&self, term: u32) -> usize {
         // One product leaves steps between terms steps between slots: of one process in sixty, few slots were used.
         let once = fold(u64::from(term) ^ self.seed.0, self.seed.1);
-        fold(once ^ self.seed.1, self.seed.0 | 1) as usize & self.mask
+        fold(once ^ self.seed.1, self.seed.0 | 1) as usize & (self.table.len() - 1)
     }
 
     /// Count a term. Whether it is new in its document cannot be predicted, so nothing branches on it.
@@ -100,7 +109,7 @@ impl Bag {
             let new = stamp != self.stamp;
             let position = if new { self.kept } else { position as usize };
             if !new & (self.terms[position] != term) {
-                at = (at + 1) & self.mask;
+                at = (at + 1) & (self.table.len() - 1);
                 continue;
             }
             self.table[at] = (self.stamp, position as u32);
@@ -120,12 +129,13 @@ mod tests {
     #[test]
     fn terms_that_were_chosen_to_collide_do_not() {
         let mut bag = Bag::default();
-        bag.start(1000);
-        let unseeded = |term: &u32| (term.wrapping_mul(0x9E37_79B1) >> 7) as usize % (bag.mask + 1) < 8;
+        let filling = bag.start(1000);
+        let slots = filling.table.len();
+        let unseeded = |term: &u32| (term.wrapping_mul(0x9E37_79B1) >> 7) as usize % slots < 8;
         let even_steps = (0..1000).map(|i| i << 20);
         let chosen: Vec<u32> = (0..10_000_000).filter(unseeded).take(1000).collect();
         for terms in [chosen, even_steps.collect()] {
-            let mut slots: Vec<usize> = terms.iter().map(|&term| bag.slot(term)).collect();
+            let mut slots: Vec<usize> = terms.iter().map(|&term| filling.slot(term)).collect();
             slots.sort_unstable();
             slots.dedup();
             // Thrown at random into 2,048 slots, 1,000 terms meet in 790 of them.
