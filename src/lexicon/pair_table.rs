@@ -80,13 +80,14 @@ impl PairTable {
         pairs.iter().for_each(|pair| ends[part(pair)] += 1);
         let mut start = 0;
         ends.iter_mut().for_each(|end| start += std::mem::replace(end, start));
-        let mut parted = filled(pairs.len(), (0, 0));
+        let mut parted = filled(pairs.len(), [0; 3]);
         for (value, pair) in (first..).zip(pairs) {
             let end = &mut ends[part(pair)];
-            parted[*end] = (key_of(pair[0], pair[1]), value);
+            parted[*end] = [pair[0], pair[1], value];
             *end += 1;
         }
-        for (key, value) in parted {
+        for [left, right, value] in parted {
+            let key = key_of(left, right);
             table.put(table.home(key), key, value);
         }
         table.used = pairs.len();
@@ -138,16 +139,17 @@ impl PairTable {
     #[inline(never)]
     pub fn find_all(&self, lefts: &[u32], rights: &[u32], numbers: &mut Vec<u32>) {
         let keys = lefts.iter().zip(rights).map(|(&left, &right)| key_of(left, right));
-        let mut homes = [0; AHEAD];
-        let mut meet = |i: usize, key: u64| {
+        let fetch = |key| {
             let home = self.home(key);
             prefetch(&self.buckets, home);
-            std::mem::replace(&mut homes[i % AHEAD], home)
+            home
         };
-        keys.clone().take(AHEAD).enumerate().for_each(|(i, key)| _ = meet(i, key));
-        let ahead = keys.clone().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
-        numbers.extend(keys.zip(ahead).enumerate().map(|(i, (key, next))| {
-            let home = meet(i, next.unwrap_or(key));
+        let mut homes = [0; AHEAD];
+        homes.iter_mut().zip(keys.clone()).for_each(|(home, key)| *home = fetch(key));
+        let mut ahead = keys.clone().skip(AHEAD);
+        numbers.extend(keys.enumerate().map(|(i, key)| {
+            let home = homes[i % AHEAD];
+            ahead.next().into_iter().for_each(|next| homes[i % AHEAD] = fetch(next));
             self.search(home, key).0
         }));
     }
