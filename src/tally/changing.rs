@@ -13,8 +13,11 @@ use crate::tally::{Shard, Tally};
 /// A delta of less than this part of the cells is put in place by place; a larger one is merged.
 const IN_PLACE: usize = 8;
 
-/// So many cells are changed at a time: all of them are fetched from memory before the first is needed.
-const TOGETHER: usize = 256;
+/// So many cells are changed at a time, while the next are fetched from memory and, of those after them, where they are.
+const TOGETHER: usize = 32;
+
+/// So many cells are fetched at a time before they are looked at.
+const FETCHED: usize = 256;
 
 impl Tally {
     /// Whether these cells are best changed one by one.
@@ -46,28 +49,17 @@ impl Tally {
         if add {
             self.common.add(delta.class, delta.documents);
         }
-        for cells in delta.cells.chunks(TOGETHER) {
+        let chunk = |i: usize| delta.cells.chunks(TOGETHER).nth(i).unwrap_or(&[]);
+        for i in 0..delta.cells.len().div_ceil(TOGETHER) + 2 {
             let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
-            fetch_index(&counted, cells);
-            watcher.fetch(&counted, cells);
-            fetch(&counted, delta.class, cells);
-            if index.is_direct() {
-                if add {
-                    add_direct(shard, index, delta.class, cells, watcher);
-                } else {
-                    take_direct(shard, index, delta.class, cells, watcher);
-                }
-                continue;
+            fetch_index(&counted, chunk(i));
+            if let Some(next) = i.checked_sub(1).map(chunk) {
+                watcher.fetch(&counted, next);
+                fetch(&counted, delta.class, next);
             }
-            watcher.before(&counted, delta.class, cells);
-            let counts = &mut shard.classes[delta.class];
-            if add {
-                add_cells(index, counts, delta.class, cells);
-            } else {
-                take_cells(index, counts, delta.class, cells);
+            if let Some(cells) = i.checked_sub(2).map(chunk) {
+                change_cells(shard, index, delta.class, cells, add, watcher);
             }
-            let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
-            watcher.after(&counted, delta.class, cells);
         }
     }
 
@@ -101,7 +93,7 @@ impl Tally {
         if counts.classes.get(class).is_none_or(|counts| counts.documents < delta.documents) {
             return Err(TallyError::NotLearned { term: None, class });
         }
-        for cells in delta.cells.chunks(TOGETHER) {
+        for cells in delta.cells.chunks(FETCHED) {
             fetch_index(&counts, cells);
             fetch(&counts, class, cells);
         }
@@ -134,6 +126,30 @@ fn cell_of(counts: &Counted, term: u32, class: usize) -> Option<Cell> {
     let node = term as usize;
     let place = (node < counts.index.nodes()).then(|| counts.index.find(node, class)).flatten()?;
     counts.cell(place, class).copied()
+}
+
+/// Add cells, or take them away, and tell who follows.
+fn change_cells(
+    shard: &mut Shard,
+    index: &mut Index,
+    class: usize,
+    cells: &[Cell],
+    add: bool,
+    watcher: &mut impl Watcher,
+) {
+    match (index.is_direct(), add) {
+        (true, true) => return add_direct(shard, index, class, cells, watcher),
+        (true, false) => return take_direct(shard, index, class, cells, watcher),
+        _ => {}
+    }
+    watcher.before(&Counted { lexicon: &shard.lexicon, index, classes: &shard.classes }, class, cells);
+    let counts = &mut shard.classes[class];
+    if add {
+        add_cells(index, counts, class, cells);
+    } else {
+        take_cells(index, counts, class, cells);
+    }
+    watcher.after(&Counted { lexicon: &shard.lexicon, index, classes: &shard.classes }, class, cells);
 }
 
 /// Add cells where every term has a place for each class: no place moves, so each is followed at once.
