@@ -64,7 +64,7 @@ class Running:
         while not http.started:
             await asyncio.sleep(0.001)
         self._spamd = Spamd(self._service, allow_tell=True)
-        await self._spamd.listen(self._socket("spamd"))
+        self._spamd.listen(self._socket("spamd"))
 
     def _socket(self, name: str) -> socket.socket:
         listener = socket.socket(socket.AF_UNIX)

@@ -11,6 +11,8 @@ mod memory;
 mod python;
 mod quick;
 mod score;
+#[cfg(unix)]
+mod spamd;
 mod tally;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,11 @@
 //! Documents in batches, which are read at a time, and in parts, one for each thread.
 
 use crate::errors::TallyError;
+use std::io;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, JoinHandle};
 
 use crate::analyze::reader::Document;
 use crate::memory::zeros;
@@ -111,4 +113,9 @@ pub fn in_order<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(&P
     let mut results: Vec<(usize, T)> = done.into_iter().flatten().collect();
     results.sort_by_key(|&(i, _)| i);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Start a thread that goes on beside its caller.
+pub fn beside(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    Builder::new().name(name.to_owned()).spawn(work)
 }

@@ -23,6 +23,7 @@ ORDER = [
     "score",
     "tune",
     "quick",
+    "spamd",
     "fuzzing",
     "python",
 ]

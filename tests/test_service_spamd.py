@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
+import socket
 import subprocess
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayleaf import Model, mail_columns, preset
 from bayleaf.service.spam_report import Verdict
-from bayleaf.service.spamd_connection import Limits, Reading, Request
 from service_process import Running, running
 from service_store import MAIL
 
@@ -214,18 +214,23 @@ def test_skip_is_answered_with_nothing_and_ping_with_pong(service: Running) -> N
 WHOLE = b"CHECK SPAMC/1.5\r\nUser: ann\r\nContent-length: %d\r\n\r\n" % len(MAIL) + MAIL
 
 
-@given(st.lists(st.integers(0, len(WHOLE)), max_size=6).map(sorted))
-def test_a_request_is_the_same_in_however_many_pieces_it_comes(cuts: list[int]) -> None:
-    reading, found = Reading(Limits(256, 1_000_000, 30)), list[Request]()
-    for start, end in zip([0, *cuts], [*cuts, len(WHOLE)], strict=True):
-        reading.add(WHOLE[start:end])
-        request = reading.request(False)
-        assert (request is None) == (end < len(WHOLE))
-        found += [request] if request is not None else []
-    assert (found[0].method, found[0].headers["user"], found[0].body) == ("CHECK", "ann", MAIL)
-    assert reading.is_exact
-    reading.add(b"\n")
-    assert not reading.is_exact, "closing now would take the answer back"
+def sent_in_pieces(service: Running, pieces: list[bytes]) -> bytes:
+    with socket.create_connection(("127.0.0.1", service.spamd), timeout=60) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            client.sendall(piece)
+        return b"".join(iter(lambda: client.recv(65_536), b""))
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(0, len(WHOLE)), max_size=6).map(sorted))
+def test_a_request_is_the_same_in_however_many_pieces_it_comes(service: Running, cuts: list[int]) -> None:
+    pieces = [WHOLE[start:end] for start, end in zip([0, *cuts], [*cuts, len(WHOLE)], strict=True)]
+    assert sent_in_pieces(service, pieces) == service.raw(WHOLE)
+
+
+def test_a_request_in_pieces_of_one_byte_is_answered(service: Running) -> None:
+    assert sent_in_pieces(service, [bytes([byte]) for byte in WHOLE]) == service.raw(WHOLE)
 
 
 @pytest.mark.parametrize("behind", [b"", b"more than was announced"])

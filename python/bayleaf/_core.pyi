@@ -18,6 +18,8 @@ __all__ = [
     "QuickModel",
     "Rows",
     "Scorer",
+    "SpamdServer",
+    "Standing",
     "Tally",
     "Together",
     "__version__",
@@ -215,6 +217,76 @@ class Together:
 
     def best(self, columns: list[Any]) -> int:
         """The place of the most probable class; ties go to the first class."""
+
+@final
+class Standing:
+    """What answers SPAMD without Python between two changes of a model."""
+
+    def __new__(cls) -> Standing: ...
+    def stand(
+        self, together: Together, places: Sequence[int], classes: Sequence[str], spam: int, version: int
+    ) -> None:
+        """Answer by these counts until they are about to change; of each view, the place of its column."""
+
+    def withdraw(self) -> None:
+        """Wait for the answer that is being given, and give no other."""
+
+@final
+class SpamdServer:
+    """The thread of SPAMD connections; it hands over what it cannot answer."""
+
+    def __new__(
+        cls,
+        *,
+        headers: int,
+        body: int,
+        seconds: float,
+        too_slow: str,
+        connections: int,
+        threshold: float,
+        personal: bool,
+        uid: int,
+        questions: int,
+        bounds: Sequence[float],
+    ) -> SpamdServer: ...
+    @property
+    def failed(self) -> bool:
+        """Whether the thread has ended although it was not told to."""
+
+    def listen(self, socket: int, is_unix: bool) -> None:
+        """Take connections from a socket that is bound and listens, and belongs to this from now on."""
+
+    def answer_by(self, standing: Standing) -> None:
+        """Answer ordinary CHECK by this model, whenever it stands; the first that is given counts."""
+
+    def fileno(self) -> int:
+        """What becomes readable when something was handed over."""
+
+    def handed(
+        self,
+    ) -> list[
+        tuple[int, str, tuple[int, int], list[tuple[str, str]], builtins.bytes, int | None, builtins.float]
+    ]:
+        """Connection, method, version, headers, body, user and seconds so far of what waits for an answer."""
+
+    def answer(self, connection: int, answer: builtins.bytes) -> None:
+        """The answer to one of them."""
+
+    def questions(
+        self, most: int
+    ) -> list[tuple[list[str], str, str, str, list[tuple[str, float]], int, float]]:
+        """The newest: columns, Message-ID, sender, answer, probabilities by class, version and time."""
+
+    def tally(
+        self,
+    ) -> tuple[list[tuple[str, int, list[int], float]], list[tuple[str, int]], list[str]]:
+        """Requests since the last call, how often each class was answered before, and the last answers."""
+
+    def close(self) -> None:
+        """Take no new connections."""
+
+    def stop(self) -> None:
+        """Write what is answered, and end the thread."""
 
 @final
 class Scorer:

@@ -187,6 +187,11 @@ class Compiled:
             return dict(zip(self.classes, self._posterior_row(columns, threads), strict=True))
         return dict(zip(self.classes, posterior_of_one(self._together, columns), strict=True))
 
+    def in_core(self, columns: list[Any], threads: int) -> tuple[Together, list[str]] | None:
+        """What answers one document without Python between two changes; the column of each view."""
+        del columns, threads
+        return None if self._together is None else (self._together, self.names)
+
     def _posterior_row(self, columns: list[Any], threads: int) -> list[float]:
         row: list[float] = probabilities(self.log_posterior(columns, threads))[0].tolist()
         return row

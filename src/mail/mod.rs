@@ -96,6 +96,18 @@ pub fn read(raw: &[u8]) -> Option<Mail> {
     })
 }
 
+/// How many columns a mail has.
+pub const COLUMNS: usize = 8;
+
+/// Subject, name and domain of the sender, flags, hosts, types, links and body of a mail of which nothing is left to
+/// others.
+pub fn columns(raw: &[u8]) -> Option<[String; COLUMNS]> {
+    let mut mail = read(raw)?;
+    let body = mail.body()?;
+    let Headed { subject, from_name, from_domain, flags } = mail.headed?;
+    Some([subject, from_name, from_domain, flags, mail.received, mail.types, mail.links, body])
+}
+
 /// A carriage return alone ends a line, too.
 fn has_lone_return(raw: &[u8]) -> bool {
     if !raw.contains(&b'\r') {

@@ -11,6 +11,8 @@ mod mail;
 mod quick;
 mod rows;
 mod scorer;
+#[cfg(unix)]
+mod spamd;
 mod tally;
 mod together;
 mod tuning;
@@ -111,6 +113,9 @@ pub mod _core {
     use super::rows::PyRows;
     #[pymodule_export]
     use super::scorer::PyScorer;
+    #[cfg(unix)]
+    #[pymodule_export]
+    use super::spamd::{PySpamdServer, PyStanding};
     #[pymodule_export]
     use super::tally::PyTally;
     #[pymodule_export]

@@ -10,6 +10,7 @@ use super::arrays::prior_of;
 use super::documents::{Documents, with_text};
 use super::living::PyAsking;
 use crate::analyze::reader::Document;
+use crate::errors::TallyError;
 use crate::quick::posterior::log_softmax;
 
 /// The log joint is the sum of the views' scores, in this order, times the temperature, and the prior.
@@ -22,6 +23,10 @@ pub struct PyTogether {
 }
 
 impl PyTogether {
+    pub fn views(&self) -> usize {
+        self.askings.len()
+    }
+
     fn joint_of(&self, py: Python<'_>, columns: &Bound<'_, PyList>) -> PyResult<Vec<f64>> {
         if columns.len() != self.askings.len() {
             return Err(not_one_each());
@@ -42,23 +47,34 @@ impl PyTogether {
         py: Python<'_>,
         document: impl Fn(usize) -> Document<'a> + Send + Sync,
     ) -> PyResult<Vec<f64>> {
-        interruptible(py, |interrupted| {
-            let (mut joint, mut shares) = (Vec::new(), Vec::new());
-            for (view, asking) in self.askings.iter().enumerate() {
-                let asking = asking.get();
-                let context = asking.tally.get().analyzer.get().context(interrupted);
-                asking.read(|living| {
-                    if view == 0 && self.prior.is_none() {
-                        shares = living.log_prior()?;
-                        shares.iter_mut().for_each(|share| *share *= self.temperature);
-                    }
-                    living.add_scores(&context, document(view), &mut joint)
-                })?;
-            }
-            let prior = self.prior.as_ref().unwrap_or(&shares);
-            joint.iter_mut().zip(prior).for_each(|(sum, prior)| *sum = *sum * self.temperature + prior);
-            Ok(joint)
-        })
+        interruptible(py, |interrupted| self.sum_of(interrupted, document))
+    }
+
+    /// The posterior of each class, without looking for Ctrl-C.
+    pub fn posterior_of<'a>(&self, document: impl Fn(usize) -> Document<'a>) -> Result<Vec<f64>, TallyError> {
+        Ok(probabilities(self.sum_of(&|| false, document)?))
+    }
+
+    fn sum_of<'a>(
+        &self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        document: impl Fn(usize) -> Document<'a>,
+    ) -> Result<Vec<f64>, TallyError> {
+        let (mut joint, mut shares) = (Vec::new(), Vec::new());
+        for (view, asking) in self.askings.iter().enumerate() {
+            let asking = asking.get();
+            let context = asking.tally.get().analyzer.get().context(interrupted);
+            asking.read(|living| {
+                if view == 0 && self.prior.is_none() {
+                    shares = living.log_prior()?;
+                    shares.iter_mut().for_each(|share| *share *= self.temperature);
+                }
+                living.add_scores(&context, document(view), &mut joint)
+            })?;
+        }
+        let prior = self.prior.as_ref().unwrap_or(&shares);
+        joint.iter_mut().zip(prior).for_each(|(sum, prior)| *sum = *sum * self.temperature + prior);
+        Ok(joint)
     }
 }
 
@@ -82,10 +98,7 @@ impl PyTogether {
 
     /// The posterior of each class.
     fn posterior(&self, py: Python<'_>, columns: &Bound<'_, PyList>) -> PyResult<Vec<f64>> {
-        let mut scores = self.joint_of(py, columns)?;
-        log_softmax(&mut scores);
-        scores.iter_mut().for_each(|score| *score = score.exp());
-        Ok(scores)
+        Ok(probabilities(self.joint_of(py, columns)?))
     }
 
     /// The place of its most probable class; ties go to the first.
@@ -98,6 +111,12 @@ impl PyTogether {
         }
         Ok(highest.0)
     }
+}
+
+fn probabilities(mut scores: Vec<f64>) -> Vec<f64> {
+    log_softmax(&mut scores);
+    scores.iter_mut().for_each(|score| *score = score.exp());
+    scores
 }
 
 fn not_one_each() -> PyErr {

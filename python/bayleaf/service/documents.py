@@ -77,19 +77,22 @@ class Reader:
 
     def mail(self, raw: bytes) -> Document:
         """A raw mail; models of one text read its subject and its body."""
-        parsed = mail_row(raw)
+        head = _head_of(raw)
+        lower = head.lower()
+        return self.read_mail(
+            mail_row(raw),
+            _found(_MESSAGE_ID, b"message-id:", head, lower),
+            _found(_FROM, b"from:", head, lower).lower(),
+            raw,
+        )
+
+    def read_mail(self, parsed: Mapping[str, str], alias: str, sender: str, raw: bytes = b"") -> Document:
+        """A mail that is read already; one without lasting texts is known by its bytes."""
         lasting = [unicodedata.normalize("NFC", parsed[name]) for name in LASTING]  # spaces are one already
         if not any(lasting):
             lasting = [hashlib.sha256(raw).hexdigest()]
-        head = _head_of(raw)
-        lower = head.lower()
         columns: Columns = {name: parsed[name] for name in self.names} if self.names else _one_text(parsed)
-        return Document(
-            columns,
-            self._identity(lasting),
-            _found(_MESSAGE_ID, b"message-id:", head, lower),
-            _found(_FROM, b"from:", head, lower).lower(),
-        )
+        return Document(columns, self._identity(lasting), alias, sender)
 
     def row(self, row: Mapping[str, Any], subject: str = "") -> Document:
         """A row of named columns."""

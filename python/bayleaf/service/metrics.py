@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import itertools
+from bisect import bisect_left
+from collections import Counter as Count
+from collections.abc import Iterator, Sequence
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client import CollectorRegistry, Counter
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
 from bayleaf.service.progress import Record
@@ -15,42 +17,66 @@ from bayleaf.service.store import Store
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0)
 
 
+class Times:
+    """How many requests took up to each of the bounds, last those beyond, and the seconds of all."""
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BUCKETS) + 1)
+        self.seconds = 0.0
+
+
 class Metrics:
     """Counters of one service, in a registry of its own."""
 
     def __init__(self, store: Store, records: dict[str, Record]) -> None:
         self._store, self._records = store, records
         self.registry = CollectorRegistry()
-        self._requests = Counter(
-            "bayleaf_requests", "Requests answered.", ["protocol", "operation", "status"],
-            registry=self.registry,
-        )  # fmt: skip
-        self._seconds = Histogram(
-            "bayleaf_request_seconds", "Time from request to reply.", ["protocol", "operation"],
-            registry=self.registry, buckets=BUCKETS,
-        )  # fmt: skip
+        self._requests: Count[tuple[str, str, str]] = Count()
+        self._times: dict[tuple[str, str], Times] = {}
         self._changes = Counter(
             "bayleaf_changes", "Documents learned, corrected and forgotten.", ["model", "outcome"],
             registry=self.registry,
         )  # fmt: skip
-        self._children: dict[tuple[str, str, str], tuple[Any, Any]] = {}
         self.registry.register(self)
 
     def request(self, protocol: str, operation: str, status: str, seconds: float) -> None:
         """Count one request."""
-        key = (protocol, operation, status)
-        if key not in self._children:
-            self._children[key] = self._requests.labels(*key), self._seconds.labels(protocol, operation)
-        count, time = self._children[key]
-        count.inc()
-        time.observe(seconds)
+        self._requests[protocol, operation, status] += 1
+        times = self._times.setdefault((protocol, operation), Times())
+        times.counts[bisect_left(BUCKETS, seconds)] += 1
+        times.seconds += seconds
+
+    def requests(
+        self, protocol: str, operation: str, status: str, counts: Sequence[int], seconds: float
+    ) -> None:
+        """Add requests that were counted elsewhere, by the same bounds."""
+        self._requests[protocol, operation, status] += sum(counts)
+        times = self._times.setdefault((protocol, operation), Times())
+        times.counts = [own + more for own, more in zip(times.counts, counts, strict=True)]
+        times.seconds += seconds
 
     def change(self, model: str, outcome: str) -> None:
         """Count what became of one document."""
         self._changes.labels(model, outcome).inc()
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The state of the models, looked up when it is asked for."""
+    def _answered(self) -> tuple[CounterMetricFamily, HistogramMetricFamily]:
+        requests = CounterMetricFamily(
+            "bayleaf_requests", "Requests answered.", labels=["protocol", "operation", "status"]
+        )
+        for key, count in self._requests.items():
+            requests.add_metric(key, count)
+        seconds = HistogramMetricFamily(
+            "bayleaf_request_seconds", "Time from request to reply.", labels=["protocol", "operation"]
+        )
+        for both, times in self._times.items():
+            bounds = [*map(str, BUCKETS), "+Inf"]
+            sums = map(float, itertools.accumulate(times.counts))
+            seconds.add_metric(both, list(zip(bounds, sums, strict=True)), times.seconds)
+        return requests, seconds
+
+    def collect(self) -> Iterator[Metric]:
+        """What was counted here, and the state of the models, looked up when it is asked for."""
+        yield from self._answered()
         documents = GaugeMetricFamily("bayleaf_documents", "Learned documents.", labels=["model", "label"])
         version = GaugeMetricFamily(
             "bayleaf_version", "Sequence number of the last change.", labels=["model"]

@@ -28,6 +28,11 @@ def peer_of(connection: Any) -> Peer | None:
         return None
     found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     _, uid, _ = _CREDENTIALS.unpack(found)
+    return user_of(uid)
+
+
+def user_of(uid: int) -> Peer:
+    """A user by number."""
     try:
         return Peer(uid, pwd.getpwuid(uid).pw_name)
     except KeyError:

@@ -34,6 +34,10 @@ class Record:
         self._recent[label] += 1
         self._all[label] += 1
 
+    def answered_before(self, label: Label, count: int) -> None:
+        """So many questions were answered with this class before the last ones."""
+        self._all[label] += count
+
     @property
     def accuracy(self) -> float | None:
         """The share of answers that were right."""

@@ -13,6 +13,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,9 @@ Kept: TypeAlias = tuple[Columns, bytes, str, str, str, Label, dict[str, float], 
 A plain tuple of plain values: the garbage collector leaves those alone, and ten thousand are kept.
 """
 
+Elsewhere: TypeAlias = Callable[[int], Iterable[tuple[int, Kept]]]
+"""The newest questions that were answered elsewhere, at most so many, with the number of their model."""
+
 
 class Questions:
     """The questions of all models."""
@@ -64,6 +68,7 @@ class Questions:
         self._count = itertools.count(1)
         self._connection = database.connect(folder, readonly=True)
         self._lock = threading.Lock()
+        self.elsewhere: Elsewhere = lambda _: ()
 
     def close(self) -> None:
         """Give the connection back."""
@@ -75,21 +80,30 @@ class Questions:
 
     def keep(self, served: Served, id: str, document: Document, user: str, answer: Answer) -> None:
         """Remember a question and its answer."""
-        most = self._settings.questions
-        if most == 0:
+        if self._settings.questions == 0:
             return
         probabilities = {str(label): p for label, p in answer.probabilities.items()}
         about = (document.columns, document.identity, document.alias, document.subject, user)
         kept = (*about, answer.label, probabilities, answer.version, time.time())
-        key = (served.number, id)
         with self._lock:
-            self._ids[served.number, document.identity] = id
-            self._unwritten[key] = self._recent[key] = kept
-            self._recent.move_to_end(key)
-            if len(self._recent) > most:
-                self._drop(*self._recent.popitem(last=False))
-            if len(self._unwritten) > PER_FLUSH:
-                self._unwritten.popitem(last=False)
+            self._enter((served.number, id), kept)
+
+    def _gather(self, most: int) -> None:
+        """Take over what was answered elsewhere: the newest, or all."""
+        for model, kept in self.elsewhere(most):
+            self._enter((model, self.new_id()), kept)
+
+    def _enter(self, key: tuple[int, str], kept: Kept) -> None:
+        about = (key[0], kept[1])
+        last = self._recent.get((key[0], self._ids.get(about, "")))
+        if last is None or last[-1] <= kept[-1]:  # what comes from elsewhere may be older
+            self._ids[about] = key[1]
+        self._unwritten[key] = self._recent[key] = kept
+        self._recent.move_to_end(key)
+        if len(self._recent) > self._settings.questions:
+            self._drop(*self._recent.popitem(last=False))
+        if len(self._unwritten) > PER_FLUSH:
+            self._unwritten.popitem(last=False)
 
     def _drop(self, key: tuple[int, str], kept: Kept) -> None:
         about = (key[0], kept[1])
@@ -99,6 +113,7 @@ class Questions:
     def about(self, served: Served, identity: bytes) -> Question | None:
         """The last question about a document, if it is recent."""
         with self._lock:
+            self._gather(self._settings.questions)
             id = self._ids.get((served.number, identity), "")
             return _question(self._recent.get((served.number, id)))
 
@@ -122,12 +137,14 @@ class Questions:
     def flush(self) -> Future[Any] | None:
         """Have the writer keep what is new."""
         with self._lock:
+            self._gather(PER_FLUSH)
             fresh, self._unwritten = self._unwritten, OrderedDict()
         if not fresh or self._writer.broken is not None:
             return None
 
         def write(ledger: Ledger) -> None:
-            rows = [self._row(model, id, kept) for (model, id), kept in fresh.items()]
+            asked = sorted(fresh.items(), key=lambda each: each[1][-1])
+            rows = [self._row(model, id, kept) for (model, id), kept in asked]
             self._writer.transaction(lambda: ledger.keep_questions(rows, self._settings.questions))
 
         return self._writer.call(write)
@@ -142,6 +159,7 @@ class Questions:
     def drop(self, identities: set[bytes]) -> None:
         """Drop what was asked about documents that are erased."""
         with self._lock:
+            self._gather(self._settings.questions)
             for questions in (self._recent, self._unwritten):
                 for key in [key for key, kept in questions.items() if kept[1] in identities]:
                     self._drop(key, questions.pop(key))

@@ -10,14 +10,17 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
+from bayleaf._core import Standing
 from bayleaf.class_names import by_name
 from bayleaf.explanation import Explanation
 from bayleaf.labels import sort_key
 from bayleaf.model import Model
+from bayleaf.model_views import WHOLE
 from bayleaf.service.changes import Effect
 from bayleaf.service.database import Ledger, Row
 from bayleaf.service.documents import Columns, Document, Reader, together, unpacked
 from bayleaf.service.refusals import Conflict, Invalid
+from bayleaf.text.mail import MAIL_COLUMNS
 from bayleaf.tuning import Tuning
 from bayleaf.types import Label
 
@@ -48,6 +51,8 @@ class Served:
         self._taught: set[str] = set()
         self._users: OrderedDict[str, Model] = OrderedDict()
         self._most_users = most_users
+        self.standing = Standing()
+        self._stood = False
 
     # Asking
 
@@ -68,6 +73,28 @@ class Served:
         with self._lock:
             model, _ = self._answering(user)
             return _answer(model.predict_proba_one(document.columns), self.version)
+
+    def stand(self, document: Document, spam: str) -> None:
+        """Let the core answer mails by itself until the next change, where it can."""
+        with self._lock:
+            if self._stood:
+                return
+            self._stood = True
+            found = self.shared.in_core(document.columns)
+            classes = [label for label in self._known if isinstance(label, str)]
+            if found is None or len(classes) != 2 or classes != self._known or spam not in classes:
+                return
+            together, names = found
+            # Of a model of one text, the place behind all columns.
+            known = {name: place for place, name in enumerate((*MAIL_COLUMNS, WHOLE))}
+            if all(name in known for name in names):
+                places = [known[name] for name in names]
+                self.standing.stand(together, places, classes, classes.index(spam), self.version)
+
+    def _withdraw(self) -> None:
+        """Have no more answers by the core, because the counts are about to change."""
+        self.standing.withdraw()
+        self._stood = False
 
     def _answering(self, user: str) -> tuple[Model, list[Label]]:
         """The model that answers a user, and its classes."""
@@ -135,6 +162,7 @@ class Served:
     def apply(self, effects: Sequence[Effect]) -> None:
         """Add and take away what was committed, to the shared counts and to the users' that hold them."""
         with self._lock:
+            self._withdraw()
             for user, sign, some in _runs(effects):
                 targets = [self.shared, *self._users.values()]
                 if user:
@@ -160,6 +188,7 @@ class Served:
     def switch(self, model: Model, version: int) -> None:
         """Answer from another model from now on."""
         with self._lock:
+            self._withdraw()
             self.shared, self.version = model, version
             self._known = _classes_of(model)
             self._users.clear()

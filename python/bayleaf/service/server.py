@@ -85,7 +85,7 @@ async def serve(
         tasks = [asyncio.create_task(http.serve([listener])) for http, listener in https]
         spamd = Spamd(service, allow_tell)
         for listener, place in _listeners(addresses.spamd, addresses.spamd_socket, "SPAMD", settings.sockets):
-            await spamd.listen(listener)
+            spamd.listen(listener)
             places.append(place)
         await _started([http for http, _ in https], tasks)
         ready(places)

@@ -1,38 +1,47 @@
-"""The SPAMD protocol, as spamc and the mail servers speak it, answered from one model."""
+"""The SPAMD protocol, as spamc and the mail servers speak it, answered from one model.
+
+The core has the connections (`src/spamd`) and answers ordinary CHECK by itself; all other requests come here.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import socket
 import time
+from collections.abc import Iterator
 
+from bayleaf._core import SpamdServer
 from bayleaf.service import spam_report
 from bayleaf.service.changes import Done, Forget, Who
 from bayleaf.service.documents import Document
+from bayleaf.service.metrics import BUCKETS
+from bayleaf.service.peers import user_of
+from bayleaf.service.questions import Kept
 from bayleaf.service.refusals import Conflict, Refusal
 from bayleaf.service.served import Answer, NotBuilt, Served
 from bayleaf.service.service import Service
 from bayleaf.service.spam_report import Verdict
-from bayleaf.service.spamd_connection import (
+from bayleaf.service.spamd_request import (
     LATER,
     PERMISSION,
     PROTOCOL,
     SOFTWARE,
     UNAVAILABLE,
     USAGE,
-    Answering,
-    Connection,
-    Limits,
     Request,
     SpamdError,
+    Version,
 )
+from bayleaf.text.mail import MAIL_COLUMNS
 
 logger = logging.getLogger("bayleaf.service")
 
 LARGE = 65_536
-AT_ONCE = ("CHECK", "PING", "SKIP")
 OK = "SPAMD/1.1 0 EX_OK\r\n"
+LONGEST_SECONDS = 1e9
 
 
 class Spamd:
@@ -41,31 +50,91 @@ class Spamd:
     def __init__(self, service: Service, allow_tell: bool) -> None:
         self._service, self._allow_tell = service, allow_tell
         self._settings = service.store.settings.spamd
+        self._at_work: set[asyncio.Task[None]] = set()
         limits = service.store.settings.limits
-        self._answering = Answering(
-            self._reply_at_once,
-            self._reply,
-            self._refused,
-            Limits(limits.headers, self._settings.body, limits.seconds),
-            limits.connections,
-            set(),
+        self._server = SpamdServer(
+            headers=int(limits.headers),
+            body=int(self._settings.body),
+            seconds=min(limits.seconds, LONGEST_SECONDS),
+            too_slow=f"The request was not complete after {limits.seconds:g} s",
+            connections=int(limits.connections),
+            threshold=round(self._settings.threshold, 1),
+            personal=self._settings.users == "personal",
+            uid=os.getuid(),
+            questions=int(service.store.settings.storage.questions),
+            bounds=BUCKETS,
         )
-        self._servers: list[asyncio.Server] = []
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._server.fileno(), self._take)
+        service.store.questions.elsewhere = self._answered
+        service.catch_up = self._count
 
-    async def listen(self, listener: socket.socket) -> None:
+    def listen(self, listener: socket.socket) -> None:
         """Answer on a socket that is bound."""
-        loop = asyncio.get_running_loop()
-        local = listener.family == socket.AF_UNIX
-        start = loop.create_unix_server if local else loop.create_server
-        self._servers.append(await start(lambda: Connection(self._answering, loop, local), sock=listener))
+        is_unix = listener.family == socket.AF_UNIX
+        self._server.listen(listener.detach(), is_unix)
 
     async def close(self) -> None:
         """Finish what is at work."""
-        for server in self._servers:
-            server.close()
-        at_work = [each.task for each in self._answering.connections if each.task is not None]
-        if at_work:
-            await asyncio.wait(at_work, timeout=5)
+        self._server.close()
+        if self._at_work:
+            await asyncio.wait(self._at_work, timeout=5)
+        self._loop.remove_reader(self._server.fileno())
+        await asyncio.to_thread(self._server.stop)
+        self._count()
+
+    # What the core hands over
+
+    def _take(self) -> None:
+        """Answer what the core has left to us."""
+        if self._server.failed:
+            logger.critical("The thread of the SPAMD connections has failed; the service stops.")
+            self._loop.remove_reader(self._server.fileno())
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
+        for number, method, version, headers, body, uid, took in self._server.handed():
+            peer = None if uid is None else user_of(uid)
+            request = Request(method, Version(*version), dict(headers), body, peer)
+            began = time.perf_counter() - took
+            try:
+                request.inflate(self._settings.body)
+            except SpamdError as error:
+                self._server.answer(number, self._refused(error, began))
+                continue
+            reply = self._reply_at_once(request, began)
+            if reply is not None:
+                self._server.answer(number, reply)
+                continue
+            task = self._loop.create_task(self._work(number, request, began))
+            self._at_work.add(task)
+            task.add_done_callback(self._at_work.discard)
+
+    async def _work(self, number: int, request: Request, began: float) -> None:
+        self._server.answer(number, await self._reply(request, began))
+
+    def _answered(self, most: int) -> Iterator[tuple[int, Kept]]:
+        """Questions that the core has answered by itself."""
+        kept = self._server.questions(most)
+        if not kept:
+            return
+        served = self._service.store.model(self._settings.model)
+        for columns, alias, sender, label, probabilities, version, at in kept:
+            row = dict(zip(MAIL_COLUMNS, columns, strict=True))
+            found = served.reader.read_mail(row, alias, sender)
+            answer = (label, dict(probabilities), version, at)
+            yield served.number, (found.columns, found.identity, alias, sender, "", *answer)
+
+    def _count(self) -> None:
+        """Count what the core has answered by itself."""
+        requests, before, last = self._server.tally()
+        for method, code, counts, seconds in requests:
+            self._service.metrics.requests("spamd", method, str(code), counts, seconds)
+        if before or last:
+            record = self._service.record(self._service.store.model(self._settings.model))
+            for label, count in before:
+                record.answered_before(label, count)
+            for label in last:
+                record.answered(label)
 
     def _refused(self, error: SpamdError, began: float, method: str = "unknown") -> bytes:
         self._service.metrics.request("spamd", method, str(error.code), time.perf_counter() - began)
@@ -88,7 +157,7 @@ class Spamd:
 
     def _reply_at_once(self, request: Request, began: float) -> bytes | None:
         """The reply to what takes microseconds; a task for it would take as long. None for all else."""
-        if request.method not in AT_ONCE or len(request.body) > LARGE:
+        if request.method != "CHECK" or len(request.body) > LARGE:
             return None
         try:
             return self._counted(self._answer_at_once(request), request, began)
@@ -106,16 +175,16 @@ class Spamd:
     # Answering
 
     def _answer_at_once(self, request: Request) -> bytes:
-        if request.method == "PING":
-            return b"SPAMD/1.5 0 PONG\r\n"
-        if request.method == "SKIP":
-            return b""
         served = self._service.store.model(self._settings.model)
         user, _ = self._user(request)
+        document = served.reader.mail(request.body)
         try:
-            found = self._service.ask_at_once(served, served.reader.mail(request.body), user)
+            found = self._service.ask_at_once(served, document, user)
         except Conflict:
             return self._shown(request, self._unknown)
+        if served.name not in self._service.store.settings.autolearn:
+            served.stand(document, self._settings.spam)
+            self._server.answer_by(served.standing)
         return self._shown(request, self._verdict(*found))
 
     async def _answer(self, request: Request) -> bytes:

@@ -59,11 +59,13 @@ async def ready(service: Service, call: Call) -> Reply:
 async def metrics(service: Service, call: Call) -> Reply:
     """What Prometheus reads."""
     del call
+    service.catch_up()
     return Reply(service.metrics.text(), kind=METRICS)
 
 
 def info(service: Service, served: Served) -> ModelInfo:
     """The state of one model."""
+    service.catch_up()
     record, model = service.record(served), served.shared
     (taught,) = service.store.questions.read("SELECT count(*) FROM document WHERE model = ?", served.number)[
         0
