@@ -244,13 +244,22 @@ def checks(kind: str, place: str, seconds: float, busy: Callable[[], float] = la
     )
 
 
+UNIX = ", Unix socket"
+
+
+def _tcp_and_unix(name: str, server: Server, seconds: float) -> dict[str, Checks]:
+    """The same server over TCP and over its Unix socket."""
+    places = {name: str(server.port), name + UNIX: server.socket}
+    return {each: checks("spamd", place, seconds, server.cpu_seconds) for each, place in places.items()}
+
+
 def check_rows(server: Server, folder: Path, found: Mails, seconds: float) -> dict[str, Checks]:
     """CHECK of the same mails: bayleaf, spamd, and bogofilter as a process."""
-    rows = {"bayleaf": checks("spamd", str(server.port), seconds, server.cpu_seconds)}
+    rows = _tcp_and_unix("bayleaf", server, seconds)
     if spamd_program():
         with spamd_service(folder, found) as other:
-            rows["spamd"] = checks("spamd", str(other.port), seconds, other.cpu_seconds)
-        rows["bayleaf again"] = checks("spamd", str(server.port), seconds, server.cpu_seconds)
+            rows |= _tcp_and_unix("spamd", other, seconds)
+        rows |= _tcp_and_unix("bayleaf again", server, seconds)
     else:
         print("spamd is not installed (apt packages spamassassin, spamd)")
     if shutil.which("bogofilter"):
@@ -258,9 +267,9 @@ def check_rows(server: Server, folder: Path, found: Mails, seconds: float) -> di
         rows["bogofilter"] = checks("bogofilter", str(folder), seconds)
     print(f"CHECK of {len(found.asked)} mails of {found.size:,.0f} bytes in the mean, a connection each")
     for name, row in rows.items():
-        print(f"  {name:14} {row}", flush=True)
+        print(f"  {name:26} {row}", flush=True)
         if "bayleaf" not in name:
-            _print_ratios(name, row, rows["bayleaf"])
+            _print_ratios(name, row, rows["bayleaf" + UNIX * name.endswith(UNIX)])
     return rows
 
 

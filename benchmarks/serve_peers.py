@@ -28,6 +28,7 @@ class Server(NamedTuple):
 
     port: int
     pid: int
+    socket: str = ""
 
     def cpu_seconds(self) -> float:
         """The processor time of it and its children, those that have ended included."""
@@ -108,13 +109,14 @@ def bayleaf_service(folder: Path, found: Mails) -> Iterator[tuple[Server, Server
     NaiveBayes(views=preset("mail")).fit(columns, [label for label, _ in found.taught]).save(folder / "mail")
     (folder / "bayleaf.toml").write_text('[spamd]\nmodel = "mail"\n')
     models = ["--model", f"spam={folder / 'short'}", "--model", f"mail={folder / 'mail'}"]
-    places = ["--http", "127.0.0.1:0", "--spamd", "127.0.0.1:0"]
+    socket = str(folder / "spamd")
+    places = ["--http", "127.0.0.1:0", "--spamd", "127.0.0.1:0", "--spamd-socket", socket]
     command = [sys.executable, "-m", "bayleaf", "serve", str(folder), *models, *places]
     with process(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
         assert run.stdout
         said = list(iter(run.stdout.readline, "Ready.\n"))
-        http, spamd = (int(line.rpartition(":")[2]) for line in said if " on " in line)
-        yield Server(http, run.pid), Server(spamd, run.pid)
+        http, spamd = (int(line.rpartition(":")[2]) for line in said if " on " in line and "Unix" not in line)
+        yield Server(http, run.pid), Server(spamd, run.pid, socket)
 
 
 MLFLOW = """
@@ -173,9 +175,11 @@ def spamd_service(folder: Path, found: Mails) -> Iterator[Server]:
         path.chmod(0o777)
     # One child for each core from the beginning, and not replaced by a fresh one after 200 mails.
     children = ["-m", "2", "--min-children=2", "--max-conn-per-child=100000"]
-    with process([spamd_program(), "-L", "-x", *children, "-p", str(port), *where], **_quiet()) as run:
+    socket = folder / "spamd"
+    places = [f"--listen=127.0.0.1:{port}", f"--listen={socket}"]
+    with process([spamd_program(), "-L", "-x", *children, *places, *where], **_quiet()) as run:
         wait_for(port, 60)
-        yield Server(port, run.pid)
+        yield Server(port, run.pid, str(socket))
 
 
 def spamd_program() -> str:
@@ -195,11 +199,12 @@ def ask_bogofilter(folder: str, mail: bytes) -> None:
     subprocess.run(["bogofilter", "-d", folder, "-v"], input=mail, capture_output=True, check=False)
 
 
-def ask_spamd(port: str, mail: bytes) -> None:
-    """Ask a SPAMD server about a mail as spamc does: a connection for each."""
-    with socket.socket() as client:
+def ask_spamd(place: str, mail: bytes) -> None:
+    """Ask a SPAMD server, on a port or a Unix socket, about a mail as spamc does: a connection for each."""
+    is_port = place.isdecimal()
+    with socket.socket(socket.AF_INET if is_port else socket.AF_UNIX) as client:
         client.settimeout(60)
-        client.connect(("127.0.0.1", int(port)))
+        client.connect(("127.0.0.1", int(place)) if is_port else place)
         client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(mail) + mail)
         client.shutdown(socket.SHUT_WR)
         said = b""
