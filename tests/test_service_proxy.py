@@ -114,7 +114,12 @@ def test_the_page_works_below_a_path(folder: Path, chromium: Any) -> None:
         context.add_init_script(f"sessionStorage.setItem('bayleaf:token', {token!r})")
         sheet = context.new_page()
         wrong: list[str] = []
-        sheet.on("response", lambda reply: wrong.extend([f"{reply.status} {reply.url} {reply.text()}"] if reply.status >= 400 else []))
+        sheet.on(
+            "response",
+            lambda reply: wrong.extend(
+                [f"{reply.status} {reply.url} {reply.text()}"] if reply.status >= 400 else []
+            ),
+        )
         sheet.on("pageerror", lambda error: wrong.append(str(error)))
         sheet.goto(f"{url}#watch")
         sheet.wait_for_selector("main h1")
