@@ -13,6 +13,7 @@ from bayleaf import _core
 from bayleaf.table.leave_one_out import in_turn, left_out
 from bayleaf.text.counts import TextTally
 from bayleaf.text.views import TextView
+from bayleaf.tuning.class_sizes import evening
 from bayleaf.tuning.judgment import MIN_DOCUMENTS
 from bayleaf.tuning.leave_one_out import log_likelihood
 from bayleaf.tuning.shared_weights import STEPS, Prior, center, step_of
@@ -58,6 +59,12 @@ class Examples:
     def counts(self) -> Floats:
         """How many there are of each class, by their weights."""
         return np.bincount(self.y, self.weights if len(self.weights) else None, self.classes).astype(float)
+
+    def evened(self) -> Examples:
+        """The same, each class counting as much as it is believed to be frequent, not as it was drawn."""
+        factors = evening(self.counts())[self.y]
+        weights = factors * self.weights if len(self.weights) else factors
+        return replace(self, weights=normalized(weights))
 
     def shuffled(self, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """All places in random order, those of a group in a row, and where each group begins."""

@@ -68,6 +68,8 @@ def prepare(evidence: Evidence, examples: Examples, threads: int, sampled: bool 
     """
     counts = examples.counts()
     of_class = np.bincount(examples.y, minlength=examples.classes)
+    if evidence.texts:
+        examples = examples.evened()
     told = np.flatnonzero(of_class[examples.y] > 1)
     if len(told) < len(examples):
         # What is alone in its class tells nothing, but must have been learned like the others.
