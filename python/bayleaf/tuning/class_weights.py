@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import _core
-from bayleaf.posterior import softmax
 from bayleaf.tuning.examples import NONE, Examples, Looked
 from bayleaf.tuning.lbfgs import minimize
-from bayleaf.types import Classes, Floats
+from bayleaf.types import Floats
 
 PENALTIES = (10.0, 1.0, 0.3, 0.1, 0.03)
 """From nothing to what the documents say alone."""
@@ -32,10 +31,6 @@ MOST_CELLS = 5_000_000
 RARITY = 0.5
 """The power of the log of documents for each that holds the word, as for weights that terms share."""
 ITERATIONS = 30
-SURE = 0.5
-"""So many nats for each class but one speak against an octave by which scores are made less sure."""
-LEAST_SURE = -4.0
-"""By so many octaves at most."""
 
 
 def pays(view: Looked, classes: int) -> bool:
@@ -192,21 +187,3 @@ def choose_penalty(parts: Sequence[Part]) -> float:
         if lost < best:
             best, penalty = lost, each
     return penalty
-
-
-def calibration(folds: Sequence[HeldOut], y: Classes) -> float:
-    """The factor up to 1 by which scores are multiplied: the mean of what documents held out leave possible.
-
-    A mean, and not the best of them: where few documents tell little of how much the scores are worth, being
-    too sure costs more than being too unsure.
-    """
-    scores = np.concatenate([fold.scores for fold in folds])
-    truth = np.concatenate([y[fold.judging] for fold in folds])
-
-    def likely(octave: float) -> float:
-        posterior = softmax(2.0**octave * scores)[np.arange(len(truth)), truth]
-        return float(np.log(np.maximum(posterior, 1e-300)).sum() + SURE * (scores.shape[1] - 1) * octave)
-
-    octaves = np.linspace(LEAST_SURE, 0.0, 17)
-    chances = softmax(np.array([[likely(octave) for octave in octaves.tolist()]]))[0]
-    return float(np.exp2(np.einsum("i,i", chances, octaves)))

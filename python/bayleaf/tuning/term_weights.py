@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.tuning import class_weights
+from bayleaf.tuning import calibration, class_weights
 from bayleaf.tuning.class_weights import HeldOut, Words
 from bayleaf.tuning.complement import FEW_CLASSES, Complement
 from bayleaf.tuning.examples import Evidence, Examples, Looked
@@ -23,7 +23,7 @@ from bayleaf.tuning.held_out import Holdout, Progress, choose_penalty
 from bayleaf.types import Floats
 
 FEW = 2000
-"""Of so many documents, those held out say how sure to be; more are sure enough by those left out."""
+"""Of so many documents, those held out say how sure to be of each class; more are known well enough."""
 OF_EACH_CLASS = 20
 """So many documents of each of many classes make weights of terms worth a try: with fewer they never won."""
 
@@ -87,8 +87,18 @@ def earn(
     if not parts or not (keep or len(examples) <= FEW):
         return earned
     folds = [part.held_out(strength) for part in parts]
-    factor = class_weights.calibration(folds, examples.y) if len(examples) <= FEW else 1.0
-    return replace(earned.times(factor), folds=[replace(each, scores=factor * each.scores) for each in folds])
+    return _calibrated(replace(earned, folds=folds), examples)
+
+
+def _calibrated(earned: Earned, examples: Examples) -> Earned:
+    """As sure of each class as documents held out allow; what is said of them as well."""
+    if len(examples) > FEW:
+        return earned
+    more = calibration.against_leaning(earned.folds, examples)
+    folds = [replace(fold, scores=fold.scores + more) for fold in earned.folds]
+    factor = calibration.sureness(folds, examples.y)
+    scaled = [replace(fold, scores=factor * fold.scores) for fold in folds]
+    return replace(replace(earned, bias=earned.bias + more).times(factor), folds=scaled)
 
 
 def _earned(
