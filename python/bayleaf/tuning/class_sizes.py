@@ -13,6 +13,7 @@ import numpy as np
 
 from bayleaf.types import Floats
 
+
 def chance_of_even(counts: Floats) -> float:
     """How probable it is, after so many documents of each class, that all are as frequent as each other.
 
