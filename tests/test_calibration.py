@@ -53,8 +53,8 @@ def test_classes_drawn_more_often_by_chance_do_not_move_scores_that_know_nothing
 
 def test_scores_that_know_nothing_are_trusted_least_and_more_documents_say_so_better() -> None:
     random = np.random.default_rng(0)
-    y = random.integers(2, size=300)
+    y = random.integers(2, size=300).astype(np.uint32)
     by_chance = np.eye(2)[random.integers(2, size=300)] * 3
-    few, many = (sureness(*(judged(by_chance[:n], y[:n])[0], y[:n])) for n in (30, 300))
+    few, many = (sureness(judged(by_chance[:n], y[:n])[0], y[:n]) for n in (30, 300))
     assert many < few < 0.5
     assert sureness(judged(3 * np.eye(2)[y], y)[0], y) > 0.9

@@ -1,4 +1,4 @@
-"""What documents held out of counts and fit say of the scores: which classes they lean to, and how sure to be."""
+"""What documents held out say of the scores: which classes they lean to, and how sure to be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_SURE = -4.0
 
 
 def against_leaning(folds: Sequence[HeldOut], examples: Examples) -> Floats:
-    """What each class gets in addition, so that documents held out are not found in the larger ones too often.
+    """What each class gets in addition, so that documents held out are found in none too often.
 
     A new document meets more of its words in a class of more documents. Those left out one by one do not show
     it: each is missed most by its own class.
