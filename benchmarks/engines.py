@@ -91,15 +91,16 @@ def measured(name: str, folder: str, rounds: int) -> dict[str, Any]:
     return result
 
 
-def session() -> Any:
+def session(master: str = "local-cluster[1,2,3072]", memory: str = "2g") -> Any:
+    """Spark; the memory is that of the driver's JVM."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local-cluster[1,2,3072]").appName("bayleaf benchmark")
+    builder = SparkSession.builder.master(master).appName("bayleaf benchmark")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": memory,
         "spark.executor.memory": "3g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -199,18 +200,23 @@ class clock:  # noqa: N801 (a context manager, named like one)
 
 def processor_time() -> float:
     """Seconds of this process and of all below it, with those that have ended."""
+    ticks = (sum(map(int, fields[11:15])) for fields in processes().values())
+    return sum(ticks) / os.sysconf("SC_CLK_TCK")
+
+
+def processes() -> dict[int, list[str]]:
+    """This process and all below it; of each, what the system says of it, from its state on."""
     below: dict[int, list[int]] = {}
-    seconds: dict[int, float] = {}
+    said: dict[int, list[str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            fields = path.read_text().rpartition(")")[2].split()
-            own = int(path.parent.name)
+            own, fields = int(path.parent.name), path.read_text().rpartition(")")[2].split()
             below.setdefault(int(fields[1]), []).append(own)
-            seconds[own] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+            said[own] = fields
     every = [os.getpid()]
     for process in every:
         every += below.get(process, [])
-    return sum(seconds.get(process, 0.0) for process in every)
+    return {process: said[process] for process in every if process in said}
 
 
 def driver_memory(spark: Any, reset: bool = False) -> dict[str, int]:
@@ -227,10 +233,10 @@ def driver_memory(spark: Any, reset: bool = False) -> dict[str, int]:
             time.sleep(2)  # what was collected is given back to the system little by little
         for pid in pids.values():
             Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak is what is there now
-    return {name: _peak(pid) for name, pid in pids.items()}
+    return {name: peak(pid) for name, pid in pids.items()}
 
 
-def _peak(pid: int) -> int:
+def peak(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024

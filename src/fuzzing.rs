@@ -15,7 +15,6 @@ use crate::lexicon::Lexicon;
 use crate::lexicon::numbering::{Frozen, Numbering};
 use crate::tally::Tally;
 use crate::tally::export::{Arrays, Integers, Wanted, export};
-use crate::tally::restore::{Column, Stored};
 
 /// Compiled once: with every input that took 100 times as long as all the rest.
 static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
@@ -183,28 +182,8 @@ fn forgotten(analysis: &Analysis, normalizer: Option<&Normalizer>, documents: &[
     let mut fresh = Tally::default();
     assert!(fresh.add(&context, labeled, 1, &mut ()).is_ok());
     assert_eq!(once, export(&mut fresh, &[0, 1, 2], ALL).0);
-    let stored = stored(&once);
+    let stored = once.stored();
     assert!(stored.lexicon(analysis.deepest()).is_ok());
-}
-
-fn stored(arrays: &Arrays) -> Stored<'_> {
-    Stored {
-        words: &arrays.words,
-        word_ends: Column::U64(&arrays.word_ends),
-        pairs: (&arrays.pairs[..]).into(),
-        terms: (&arrays.terms[..]).into(),
-        class_documents: Column::U64(&arrays.class_documents),
-        class_ends: Column::U64(&arrays.class_ends),
-        term: (&arrays.term[..]).into(),
-        documents: Column::U32(&arrays.documents),
-        occurrences: match &arrays.occurrences {
-            Integers::U16(all) => Column::U16(all),
-            Integers::U32(all) => Column::U32(all),
-            Integers::U64(all) => Column::U64(all),
-        },
-        shares_whole: Column::U32(&arrays.shares_whole),
-        shares_part: Column::U64(&arrays.shares_part),
-    }
 }
 
 /// Arrays that any tally could have written are those it writes again; all others are refused.
@@ -222,12 +201,12 @@ pub fn restore(data: &[u8]) {
         class_documents: data.numbers(u64::from),
         class_ends: data.numbers(u64::from),
         term: data.numbers(u32::from),
-        documents: data.numbers(u32::from),
+        documents: Integers::U32(data.numbers(u32::from)),
         occurrences: Integers::U16(data.numbers(u16::from)),
-        shares_whole: data.numbers(u32::from),
+        shares_whole: Integers::U32(data.numbers(u32::from)),
         shares_part: data.numbers(u64::from),
     };
-    let stored = stored(&arrays);
+    let stored = arrays.stored();
     let Ok(lexicon) = stored.lexicon(8) else { return };
     let classes = stored.classes();
     let order: Vec<u32> = (0..classes.len() as u32).collect();

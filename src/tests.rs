@@ -15,8 +15,10 @@ use crate::score::living::Living;
 use crate::score::settings::{ByClass, Event, Frequency, Settings};
 use crate::score::{Scorer, Value};
 use crate::tally::Tally;
-use crate::tally::export::{Arrays, Integers, Wanted, export};
-use crate::tally::restore::{Column, Stored};
+use crate::tally::division::Division;
+use crate::tally::export::{Arrays, Wanted, export};
+use crate::tally::restore::Column;
+use crate::tally::sum::{Addend, Documents, sum};
 use crate::tune::leave_one_out::{Facts, LeaveOneOut};
 
 const ANALYSIS: Analysis = Analysis::Bytes { bases: false, shortest: 1, longest: 2 };
@@ -74,12 +76,10 @@ fn arrays(tally: &mut Tally, classes: u32) -> (Arrays, Vec<u32>) {
     export(tally, &(0..classes).collect::<Vec<_>>(), ALL)
 }
 
-fn occurrences(arrays: &Arrays) -> Vec<u64> {
-    match &arrays.occurrences {
-        Integers::U16(all) => all.iter().map(|&each| each.into()).collect(),
-        Integers::U32(all) => all.iter().map(|&each| each.into()).collect(),
-        Integers::U64(all) => all.clone(),
-    }
+fn sum_of(addends: [(&Arrays, &[u32]); 2], classes: usize, documents: Documents) -> Arrays {
+    let [left, right] = addends.map(|(arrays, classes)| (arrays.stored(), classes));
+    let addends = [&left, &right].map(|(stored, classes)| Addend { stored, classes });
+    sum(addends, classes, documents).expect("there is room")
 }
 
 /// The n-th word of the arrays; a term of bytes is a word.
@@ -91,11 +91,11 @@ fn word(arrays: &Arrays, term: u32) -> Vec<u8> {
 
 fn counted(arrays: &Arrays) -> Counted {
     let (mut counts, mut start) = (Counted::new(), 0);
-    let times = occurrences(arrays);
+    let stored = arrays.stored();
     for (class, &end) in arrays.class_ends.iter().enumerate() {
-        for (i, &times) in times.iter().enumerate().take(end as usize).skip(start) {
-            let shares = u128::from(arrays.shares_whole[i]) << 64 | u128::from(arrays.shares_part[i]);
-            let cell = (u64::from(arrays.documents[i]), times, shares);
+        for i in start..end as usize {
+            let shares = u128::from(stored.shares_whole.get(i)) << 64 | u128::from(stored.shares_part.get(i));
+            let cell = (stored.documents.get(i), stored.occurrences.get(i), shares);
             counts.insert((class, word(arrays, arrays.term[i])), cell);
         }
         start = end as usize;
@@ -154,26 +154,40 @@ proptest! {
     #[test]
     fn a_restored_tally_is_the_one_that_was_exported(labeled in corpora(3)) {
         let (exported, _) = arrays(&mut learned(&labeled), 3);
-        let times = occurrences(&exported);
-        let stored = Stored {
-            words: &exported.words,
-            word_ends: Column::U64(&exported.word_ends),
-            pairs: exported.pairs.as_slice().into(),
-            terms: exported.terms.as_slice().into(),
-            class_documents: Column::U64(&exported.class_documents),
-            class_ends: Column::U64(&exported.class_ends),
-            term: exported.term.as_slice().into(),
-            documents: Column::U32(&exported.documents),
-            occurrences: Column::U64(&times),
-            shares_whole: Column::U32(&exported.shares_whole),
-            shares_part: Column::U64(&exported.shares_part),
-        };
+        let stored = exported.stored();
         let (lexicon, classes) = (stored.lexicon(1), stored.classes());
         let mut restored = Tally::restored(lexicon.expect("it was written by a tally"), Box::new(|| classes));
         prop_assert_eq!(&arrays(&mut restored, 3).0, &exported);
         restored.add(&CONTEXT, of(&documents(&labeled), &labels(&labeled)), 1, &mut ()).expect("more can be counted");
         let twice = [&labeled[..], &labeled[..]].concat();
         prop_assert_eq!(arrays(&mut restored, 3).0, arrays(&mut learned(&twice), 3).0);
+    }
+
+    #[test]
+    fn arrays_add_up_to_those_of_all_documents(left in corpora(3), right in corpora(4)) {
+        let (ours, theirs) = (arrays(&mut learned(&left), 3).0, arrays(&mut learned(&right), 4).0);
+        let found = sum_of([(&ours, &[0, 1, 2]), (&theirs, &[0, 1, 2, 3])], 4, Documents::Different);
+        let all = arrays(&mut learned(&[left, right].concat()), 4).0;
+        prop_assert_eq!(counted(&found), counted(&all));
+        let same = |arrays: &Arrays| (arrays.words.clone(), arrays.terms.clone(), arrays.class_documents.clone());
+        prop_assert_eq!(same(&found), same(&all));
+    }
+
+    #[test]
+    fn parts_of_arrays_have_all_documents_and_add_up_to_the_whole(labeled in corpora(3), parts in 1u32..6) {
+        let whole = arrays(&mut learned(&labeled), 3).0;
+        let division = Division::new(&whole.stored(), parts);
+        let mut total = division.part(&whole.stored(), 0);
+        for part in 1..parts as usize {
+            let own = division.part(&whole.stored(), part);
+            prop_assert!(own.stored().check_all().is_ok());
+            prop_assert_eq!(&own.class_documents, &whole.class_documents);
+            let terms = total.terms.len() + own.terms.len();
+            total = sum_of([(&total, &[0, 1, 2]), (&own, &[0, 1, 2])], 3, Documents::Same);
+            prop_assert_eq!(total.terms.len(), terms);
+        }
+        prop_assert_eq!(counted(&total), counted(&whole));
+        prop_assert_eq!((total.words, total.class_documents), (whole.words, whole.class_documents));
     }
 
     #[test]
@@ -213,8 +227,8 @@ proptest! {
             terms: nodes.len(),
             class_ends: exported.class_ends.iter().map(|&end| end as u32).collect(),
             term: exported.term.as_slice().into(),
-            documents: exported.documents.as_slice().into(),
-            mass: occurrences(&exported).into_iter().map(|times| times as f64).collect(),
+            documents: exported.documents.column().narrow().expect("they are numbers of 32 bits"),
+            mass: exported.occurrences.column().iter().map(|times| times as f64).collect(),
             class_documents: exported.class_documents.iter().map(|&n| n as f64).collect(),
         };
         let (asked, labels) = (documents(&labeled), labels(&labeled));

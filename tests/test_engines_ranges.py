@@ -25,7 +25,7 @@ def divided(corpus: Corpus, empty: Model, number: int, draw: random.Random) -> l
         draw.choice(partitions).append(row)
     parts = [
         ranges.divided(
-            core.count([([texts[row] for row in rows], [labels[row] for row in rows])], empty), number, empty
+            core.count([([texts[row] for row in rows], [labels[row] for row in rows])], empty), number
         )
         for rows in partitions
     ]
@@ -57,7 +57,7 @@ def test_each_range_has_its_own_terms_and_about_as_many_as_any_other() -> None:
     blob = core.count([(texts, ["a"] * len(texts))], empty)
     names = [
         set(core.restored(part, empty).counts().term_names)
-        for part in ranges.divided(blob, 4, empty)
+        for part in ranges.divided(blob, 4)
         if part is not None
     ]
     assert blob is not None
@@ -79,4 +79,4 @@ def test_a_table_cannot_be_divided_by_terms() -> None:
 
 def test_a_range_that_is_missing_is_an_error_and_not_a_smaller_model() -> None:
     with pytest.raises(RuntimeError, match="1 ranges"):
-        ranges.complete([b"x", None], 2)
+        list(ranges.complete([b"x", None], 2))

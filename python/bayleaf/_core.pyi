@@ -174,6 +174,28 @@ class Tally:
     def scorer(self, value: str, nodes: NDArray[Any], linear: dict[str, NDArray[Any] | None]) -> Scorer:
         """Freeze weights for the terms at `nodes`; `value` is count, binary or share."""
 
+def sum_of_arrays(
+    left: dict[str, NDArray[Any]],
+    right: dict[str, NDArray[Any]],
+    left_classes: NDArray[np.uint32],
+    right_classes: NDArray[np.uint32],
+    classes: int,
+    *,
+    same_documents: bool,
+) -> dict[str, NDArray[Any]]:
+    """The sum of two tallies that were exported; class i of either is class `classes[i]` of so many.
+
+    With `same_documents`, both have counted other terms of the same documents.
+    """
+
+@final
+class Division:
+    """The counts of a tally that was exported, divided by a hash of its terms."""
+
+    def __new__(cls, arrays: dict[str, NDArray[Any]], parts: int) -> Division: ...
+    def part(self, part: int) -> dict[str, NDArray[Any]]:
+        """One of the parts: all documents, its own terms, in canonical order."""
+
 @final
 class Asking:
     """Rows made of a tally's counts, which change with them: texts to log likelihoods."""

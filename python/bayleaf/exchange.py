@@ -175,14 +175,17 @@ def pruned(model: Model, min_documents: int = 1, min_count: int = 1, max_terms: 
     """The model without its rare terms; of equally frequent ones those of fewer documents go first."""
     settings, _ = storage.unpack(model.to_bytes(), "the model")
     views = [
-        _kept(model.counts(view), min_documents, min_count, max_terms) for view in range(len(model.views))
+        kept(model.counts(view), min_documents, min_count, max_terms) for view in range(len(model.views))
     ]
     return model_file.unpacked(
         Model, storage.pack(settings, views), normalizers_of(model.views), model.threads
     )
 
 
-def _kept(counts: ClassCounts, min_documents: int, min_count: int, max_terms: int | None) -> storage.Arrays:
+def kept(
+    counts: ClassCounts, min_documents: int = 1, min_count: int = 1, max_terms: int | None = None
+) -> storage.Arrays:
+    """The arrays of a view without its rare terms."""
     documents, occurrences = counts.by_term(counts.documents), counts.by_term(counts.occurrences)
     keep = (documents >= min_documents) & (occurrences >= min_count)
     if max_terms is not None and keep.sum() > max_terms:

@@ -26,18 +26,18 @@ impl<A> Hashed<A> {
 }
 
 /// FNV-1a of 64 bits.
-fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     bytes.into_iter().fold(0xCBF2_9CE4_8422_2325, step)
 }
 
 /// The hash of an n-gram is that of the hashes of all but its last word, and of its last.
-fn joined(left: u64, right: u64) -> u64 {
+pub fn joined(left: u64, right: u64) -> u64 {
     hash(left.to_le_bytes().into_iter().chain(right.to_le_bytes()))
 }
 
 /// Mixed (the end of MurmurHash3), because the last bits of FNV-1a are weak.
-fn bucket(mut hash: u64, buckets: u32) -> u32 {
+pub fn bucket(mut hash: u64, buckets: u32) -> u32 {
     hash = (hash ^ hash >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     hash = (hash ^ hash >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
     ((hash ^ hash >> 33) % u64::from(buckets)) as u32

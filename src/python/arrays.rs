@@ -118,20 +118,25 @@ pub fn dict_of(arrays: Arrays, wanted: Wanted, py: Python<'_>) -> PyResult<Bound
     dict.set_item("class_ends", arrays.class_ends.into_pyarray(py))?;
     dict.set_item("term", arrays.term.into_pyarray(py))?;
     if wanted.documents {
-        dict.set_item("documents", arrays.documents.into_pyarray(py))?;
+        dict.set_item("documents", array_of(arrays.documents, py))?;
     }
     if wanted.occurrences {
-        match arrays.occurrences {
-            Integers::U16(all) => dict.set_item("occurrences", all.into_pyarray(py)),
-            Integers::U32(all) => dict.set_item("occurrences", all.into_pyarray(py)),
-            Integers::U64(all) => dict.set_item("occurrences", all.into_pyarray(py)),
-        }?;
+        dict.set_item("occurrences", array_of(arrays.occurrences, py))?;
     }
     if wanted.shares {
-        dict.set_item("shares_whole", arrays.shares_whole.into_pyarray(py))?;
+        dict.set_item("shares_whole", array_of(arrays.shares_whole, py))?;
         dict.set_item("shares_part", arrays.shares_part.into_pyarray(py))?;
     }
     Ok(dict)
+}
+
+fn array_of(integers: Integers, py: Python<'_>) -> Bound<'_, PyAny> {
+    match integers {
+        Integers::U8(all) => all.into_pyarray(py).into_any(),
+        Integers::U16(all) => all.into_pyarray(py).into_any(),
+        Integers::U32(all) => all.into_pyarray(py).into_any(),
+        Integers::U64(all) => all.into_pyarray(py).into_any(),
+    }
 }
 
 type Floats<'py> = PyReadonlyArray1<'py, f64>;

@@ -13,6 +13,7 @@ mod rows;
 mod scorer;
 #[cfg(unix)]
 mod spamd;
+mod sums;
 mod tally;
 mod together;
 mod tuning;
@@ -116,6 +117,8 @@ pub mod _core {
     #[cfg(unix)]
     #[pymodule_export]
     use super::spamd::{PySpamdServer, PyStanding};
+    #[pymodule_export]
+    use super::sums::{PyDivision, sum_of_arrays};
     #[pymodule_export]
     use super::tally::PyTally;
     #[pymodule_export]

@@ -19,31 +19,34 @@ pub struct Arrays {
     pub class_ends: Vec<u64>,
     /// One entry a cell: the term as an index into `terms`, and those of its integers that are wanted.
     pub term: Vec<u32>,
-    pub documents: Vec<u32>,
+    pub documents: Integers,
     pub occurrences: Integers,
-    pub shares_whole: Vec<u32>,
+    pub shares_whole: Integers,
     pub shares_part: Vec<u64>,
 }
 
 /// Integers in a type that holds them all: what is not written need not be waited for.
 #[derive(Debug, PartialEq)]
 pub enum Integers {
+    U8(Vec<u8>),
     U16(Vec<u16>),
     U32(Vec<u32>),
     U64(Vec<u64>),
 }
 
 impl Integers {
-    fn with_room(count: usize, most: u64) -> Self {
+    pub fn with_room(count: usize, most: u64) -> Self {
         match most {
-            0..=0xFFFF => Self::U16(with_room(count)),
+            0..=0xFF => Self::U8(with_room(count)),
+            0x100..=0xFFFF => Self::U16(with_room(count)),
             0x1_0000..=0xFFFF_FFFF => Self::U32(with_room(count)),
             _ => Self::U64(with_room(count)),
         }
     }
 
-    fn extend(&mut self, values: impl Iterator<Item = u64>) {
+    pub fn extend(&mut self, values: impl Iterator<Item = u64>) {
         match self {
+            Self::U8(all) => all.extend(values.map(|value| value as u8)),
             Self::U16(all) => all.extend(values.map(|value| value as u16)),
             Self::U32(all) => all.extend(values.map(|value| value as u32)),
             Self::U64(all) => all.extend(values),
@@ -152,9 +155,9 @@ fn rank_nodes(lexicon: &Lexicon, live: &[bool], arrays: &mut Arrays) -> Vec<u32>
 impl Arrays {
     fn reserve(&mut self, cells: usize, most: u64, wanted: Wanted) {
         self.term = with_room(cells);
-        self.documents = with_room(if wanted.documents { cells } else { 0 });
+        self.documents = Integers::with_room(if wanted.documents { cells } else { 0 }, u32::MAX.into());
         self.occurrences = Integers::with_room(if wanted.occurrences { cells } else { 0 }, most);
-        self.shares_whole = with_room(if wanted.shares { cells } else { 0 });
+        self.shares_whole = Integers::with_room(if wanted.shares { cells } else { 0 }, u32::MAX.into());
         self.shares_part = with_room(if wanted.shares { cells } else { 0 });
     }
 
@@ -165,13 +168,13 @@ impl Arrays {
         let in_order = || order.iter().map(|&(_, i)| &cells[i as usize]);
         self.term.extend(order.iter().map(|&(term, _)| term));
         if wanted.documents {
-            self.documents.extend(in_order().map(|cell| cell.documents));
+            self.documents.extend(in_order().map(|cell| cell.documents.into()));
         }
         if wanted.occurrences {
             self.occurrences.extend(in_order().map(|cell| cell.occurrences));
         }
         if wanted.shares {
-            self.shares_whole.extend(in_order().map(|cell| (cell.shares >> 64) as u32));
+            self.shares_whole.extend(in_order().map(|cell| (cell.shares >> 64) as u64));
             self.shares_part.extend(in_order().map(|cell| cell.shares as u64));
         }
         self.class_ends.push(self.term.len() as u64);

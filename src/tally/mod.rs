@@ -6,11 +6,13 @@ pub mod blocks;
 pub mod cells;
 mod changing;
 mod common;
+pub mod division;
 pub mod export;
 pub mod index;
 pub mod matrix;
 pub mod replay;
 pub mod restore;
+pub mod sum;
 mod touched;
 pub mod watching;
 

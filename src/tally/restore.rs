@@ -10,6 +10,7 @@ use crate::lexicon::pair_table::PairTable;
 use crate::lexicon::{Forms, Lexicon};
 use crate::memory::collected;
 use crate::tally::cells::{Cell, ClassCounts, MOST_OCCURRENCES};
+use crate::tally::export::{Arrays, Integers};
 
 /// Whole numbers in the narrowest type that holds them.
 #[derive(Clone, Copy)]
@@ -59,6 +60,46 @@ impl<'a> Column<'a> {
     }
 }
 
+impl Integers {
+    pub fn column(&self) -> Column<'_> {
+        match self {
+            Self::U8(all) => Column::U8(all),
+            Self::U16(all) => Column::U16(all),
+            Self::U32(all) => Column::U32(all),
+            Self::U64(all) => Column::U64(all),
+        }
+    }
+
+    /// Some numbers of a column, in its type.
+    pub fn gathered(column: Column, places: &[usize]) -> Self {
+        match column {
+            Column::U8(all) => Self::U8(collected(places.iter().map(|&i| all[i]))),
+            Column::U16(all) => Self::U16(collected(places.iter().map(|&i| all[i]))),
+            Column::U32(all) => Self::U32(collected(places.iter().map(|&i| all[i]))),
+            Column::U64(all) => Self::U64(collected(places.iter().map(|&i| all[i]))),
+        }
+    }
+}
+
+impl Arrays {
+    /// The same, borrowed.
+    pub fn stored(&self) -> Stored<'_> {
+        Stored {
+            words: &self.words,
+            word_ends: Column::U64(&self.word_ends),
+            pairs: (&self.pairs[..]).into(),
+            terms: (&self.terms[..]).into(),
+            class_documents: Column::U64(&self.class_documents),
+            class_ends: Column::U64(&self.class_ends),
+            term: (&self.term[..]).into(),
+            documents: self.documents.column(),
+            occurrences: self.occurrences.column(),
+            shares_whole: self.shares_whole.column(),
+            shares_part: Column::U64(&self.shares_part),
+        }
+    }
+}
+
 /// The arrays of `export::Arrays`, as they lie in a file.
 pub struct Stored<'a> {
     pub words: &'a [u8],
@@ -101,23 +142,30 @@ fn require(holds: bool, otherwise: &'static str) -> Result<(), Damaged> {
 }
 
 impl Stored<'_> {
-    /// The lexicon of the tally that wrote these arrays, if one can have written all of them.
-    ///
-    /// A term is made of at most `deepest` words.
-    pub fn lexicon(&self, deepest: usize) -> Result<Lexicon, Damaged> {
+    /// Whether a tally can have written these arrays.
+    pub fn check_all(&self) -> Result<(), Damaged> {
         let words = self.word_ends.len();
         let (pairs, half) = self.pairs.as_chunks::<2>();
         require(half.is_empty(), "half an n-gram is missing")?;
         require(words + pairs.len() < (1 << 31) - 1, "there are too many terms")?;
         let (first, nodes) = (words as u32, (words + pairs.len()) as u32);
         self.check(nodes)?;
-        let terms = self.words()?;
+        self.listed_words()?;
         require(pairs.is_sorted_by(|a, b| a < b), "the n-grams are not in order")?;
         let known = (first..).zip(pairs).all(|(node, &[left, right])| left < node && right < first);
-        require(known, "an n-gram names a word that is not there")?;
+        require(known, "an n-gram names a word that is not there")
+    }
+
+    /// The lexicon of the tally that wrote these arrays, if one can have written all of them.
+    ///
+    /// A term is made of at most `deepest` words.
+    pub fn lexicon(&self, deepest: usize) -> Result<Lexicon, Damaged> {
+        self.check_all()?;
+        let pairs = self.pairs.as_chunks::<2>().0;
+        let (first, nodes) = (self.word_ends.len() as u32, self.nodes() as u32);
         require(depth(pairs, first) <= deepest, "an n-gram has more words than its view looks at")?;
-        let forms = Forms { table: terms, ..Forms::default() };
-        let mut lengths = vec![1; words];
+        let forms = Forms { table: self.words()?, ..Forms::default() };
+        let mut lengths = vec![1; first as usize];
         pairs.iter().for_each(|&[left, _]| lengths.push(u8::saturating_add(lengths[left as usize], 1)));
         Ok(Lexicon {
             forms,
@@ -131,15 +179,7 @@ impl Stored<'_> {
     /// The words. First in, frequent ones get the slots where one looks first; in the order of the file, a model
     /// that was loaded answered more slowly than the one that was saved.
     fn words(&self) -> Result<FormTable, Damaged> {
-        let mut words: Vec<&[u8]> = Vec::with_capacity(self.word_ends.len());
-        let mut start = 0;
-        for end in self.word_ends.iter() {
-            require(start <= end && end <= self.words.len() as u64, "the words are cut in the wrong places")?;
-            words.push(&self.words[start as usize..end as usize]);
-            start = end;
-        }
-        require(start == self.words.len() as u64, "there is text behind the last word")?;
-        require(words.is_sorted_by(|a, b| a < b), "the words are not in order")?;
+        let words = self.listed_words()?;
         let totals = self.word_totals();
         let mean = totals.iter().sum::<u64>() / (totals.len() as u64).max(1);
         let mut table = FormTable::with_capacity(words.len());
@@ -149,6 +189,40 @@ impl Stored<'_> {
             }
         }
         Ok(table)
+    }
+
+    fn listed_words(&self) -> Result<Vec<&[u8]>, Damaged> {
+        let mut words: Vec<&[u8]> = Vec::with_capacity(self.word_ends.len());
+        let mut start = 0;
+        for end in self.word_ends.iter() {
+            require(start <= end && end <= self.words.len() as u64, "the words are cut in the wrong places")?;
+            words.push(&self.words[start as usize..end as usize]);
+            start = end;
+        }
+        require(start == self.words.len() as u64, "there is text behind the last word")?;
+        require(words.is_sorted_by(|a, b| a < b), "the words are not in order")?;
+        Ok(words)
+    }
+
+    /// How many words and n-grams there are.
+    pub fn nodes(&self) -> usize {
+        self.word_ends.len() + self.pairs.len() / 2
+    }
+
+    /// A word, of arrays that were checked.
+    pub fn word(&self, word: usize) -> Option<&[u8]> {
+        let start = || if word == 0 { 0 } else { self.word_ends.get(word - 1) as usize };
+        (word < self.word_ends.len()).then(|| &self.words[start()..self.word_ends.get(word) as usize])
+    }
+
+    /// Where the cells of a class begin.
+    pub fn class_start(&self, class: usize) -> usize {
+        if class == 0 { 0 } else { self.class_ends.get(class - 1) as usize }
+    }
+
+    /// The terms of the cells of a class.
+    pub fn class_terms(&self, class: usize) -> &[u32] {
+        &self.term[self.class_start(class)..self.class_ends.get(class) as usize]
     }
 
     /// How often each word occurs by itself, of arrays that were checked.

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf import model_file, model_views, storage
+from bayleaf import model_views
+from bayleaf.engines.parts import Part, added, of_texts
+from bayleaf.exchange import pruned
 from bayleaf.labels import as_array
 from bayleaf.model import Model
 from bayleaf.model_views import WHOLE, Views
@@ -142,9 +144,7 @@ def count(examples: Iterable[tuple[Any, Any]], empty: Model, threads: int = 1) -
 
 def restored(data: bytes, like: Model, threads: int = 1) -> Model:
     """The model in a blob, with the user's functions of another that has the same views."""
-    settings, arrays = storage.unpack(data, "a part of the model")
-    functions = model_views.normalizers_of(like.views)
-    return model_file.restored(Model, settings, arrays, "a part of the model", functions, threads)
+    return Part.unpacked(data).model(like, threads)
 
 
 def merge(blobs: Iterable[bytes], empty: Model, min_documents: int = 1) -> bytes | None:
@@ -153,16 +153,20 @@ def merge(blobs: Iterable[bytes], empty: Model, min_documents: int = 1) -> bytes
     Terms of fewer than `min_documents` documents in the sum are dropped, which makes the result depend on
     which blobs came together; 1 is exact.
     """
+    if of_texts(empty):
+        part = added(blobs)
+        return None if part is None else part.pruned(min_documents).to_bytes()
     total = merged(blobs, empty)
-    if total is None or min_documents <= 1:
-        return None if total is None else total.to_bytes()
-    from bayleaf.exchange import pruned
-
-    return pruned(total, min_documents).to_bytes()
+    if total is None:
+        return None
+    return (total if min_documents <= 1 else pruned(total, min_documents)).to_bytes()
 
 
 def merged(blobs: Iterable[bytes], empty: Model) -> Model | None:
     """Add up blobs to a model; None of none."""
+    if of_texts(empty):
+        part = added(blobs)
+        return None if part is None else part.model(empty)
     total: Model | None = None
     for blob in blobs:
         part = restored(blob, empty)

@@ -122,7 +122,7 @@ def _summed(counted: list[Any], empty: Model, width: int, min_documents: int, ra
     if check_ranges(ranges, empty) == 1:
         level, at_once = [counted], min_documents
     else:
-        parts = [dask.delayed(divided, nout=ranges)(blob, ranges, empty) for blob in counted]
+        parts = [dask.delayed(divided, nout=ranges)(blob, ranges) for blob in counted]
         level, at_once = [[part[own] for part in parts] for own in range(ranges)], 1
     sums = [tree(own, width, lambda group: dask.delayed(_merged)(group, empty, at_once)) for own in level]
     last = [dask.delayed(without_rare)(each, min_documents, empty) for each in sums if each is not None]

@@ -128,7 +128,7 @@ def _summed(counted: list[Any], empty: Model, width: int, min_documents: int, ra
         level, at_once = [counted], min_documents
     else:
         dividing = _remote(divided, num_returns=ranges)
-        parts = [dividing.remote(blob, ranges, shared) for blob in counted]
+        parts = [dividing.remote(blob, ranges) for blob in counted]
         level, at_once = [[part[own] for part in parts] for own in range(ranges)], 1
     sums = [tree(own, width, lambda group: _remote(_merged).remote(shared, at_once, *group)) for own in level]
     last = [_remote(without_rare).remote(each, min_documents, shared) for each in sums if each is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,10 +25,10 @@ from bayleaf.engines.core import (
     merged,
     numbered,
     read_columns,
-    restored,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
-from bayleaf.engines.ranges import check_ranges, complete, divided, rejoined, without_rare
+from bayleaf.engines.parts import Part, Total
+from bayleaf.engines.ranges import check_ranges, complete, each_range, rejoined
 from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.engines.spark_answers import Asked, task_threads, with_answers, with_rows
 from bayleaf.model import Model
@@ -64,6 +65,18 @@ class Tree:
     min_documents: int
     row_bytes: int
     ranges: int = 1
+    most: int = 0
+    """What Spark brings to the driver at once; 0 for no limit."""
+
+    def checked(self, blob: bytes | None, final: bool = True) -> bytes | None:
+        """A blob, unless it is too large already; one that is not `final` may lose its rare terms yet.
+
+        Whatever is added makes it larger, so that a task may say so, before all others have counted.
+        """
+        size = 0 if blob is None else len(blob)
+        if not 0 < self.most < size or (self.min_documents > 1 and not final):
+            return blob
+        raise ValueError(f"A part of the model has {size} bytes, more than spark.driver.maxResultSize.")
 
 
 def learn(
@@ -92,7 +105,8 @@ def learn(
     """
     plan = Plan.of(views, model, text, label, on_error)
     check_columns(plan.columns, df.columns)
-    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes, check_ranges(ranges, plan.empty))
+    most = most_collected(df.sparkSession)
+    tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes, check_ranges(ranges, plan.empty), most)
     # PySpark takes no column with a dot in its name here, so they go by number.
     rows = df.select(*(column(name).alias(f"c{i}") for i, name in enumerate(plan.columns)))
     counted = rows.mapInArrow(partial(_counted, plan, tree), BLOBS)
@@ -126,7 +140,8 @@ def learn_files(
     numbers = spark.range(0, len(work), 1, len(work))
     classes = model.classes if model is not None else []
     levels = merge_tasks or (MERGE_TASKS if len(work) > FEW_BLOBS else (1,))
-    tree = Tree(plan.empty, levels, min_documents, row_bytes, check_ranges(ranges, plan.empty))
+    most = most_collected(spark)
+    tree = Tree(plan.empty, levels, min_documents, row_bytes, check_ranges(ranges, plan.empty), most)
     counted = numbers.mapInArrow(partial(_counted_files, tree, work, classes), BLOBS)
     return finished(summed(counted, tree), model)
 
@@ -184,12 +199,12 @@ def summed(frame: Any, tree: Tree) -> Model | None:
         slots = frame.withColumn("slot", col("slot") % lit(tasks)).repartition(tasks, "slot")
         frame = slots.mapInArrow(partial(_merged, tree), BLOBS)
     rows = frame.select("blob", "part", "parts", "data")
-    with large_results_named():
+    with large_results_named(tree.ranges):
         if tree.ranges == 1:
             return merged(joined(_collected(rows)), tree.empty)
         # One range at a time: each may be as large as what Spark collects at most.
-        blobs = list(joined(map(_blob_row, rows.toLocalIterator())))
-    return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
+        blobs = joined(map(_blob_row, rows.toLocalIterator()))
+        return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
 
 
 def _collected(rows: Any) -> Iterator[Any]:
@@ -204,17 +219,27 @@ def _blob_row(row: Any) -> tuple[int, int, int, bytes]:
     return blob, part, parts, bytes(data)
 
 
+_SIZE = re.compile(r"(\d+)([kmgtp]?)b?")
+
+
+def most_collected(spark: Any) -> int:
+    """How many bytes Spark brings to the driver at once; 0 if it does not say."""
+    found = _SIZE.fullmatch(str(spark.conf.get("spark.driver.maxResultSize", "1g")).strip().lower())
+    return int(found[1]) << 10 * " kmgtp".index(found[2] or " ") if found else 0
+
+
 @contextmanager
-def large_results_named() -> Iterator[None]:
+def large_results_named(ranges: int) -> Iterator[None]:
     """Say what to do where a model is larger than what Spark brings to the driver."""
     try:
         yield
     except Exception as error:
         if "maxResultSize" not in str(error):
             raise
+        what, remedy = ("The model", "`ranges`") if ranges == 1 else ("A range of terms", "more `ranges`")
         raise RuntimeError(
-            "The model is larger than spark.driver.maxResultSize, what Spark brings to the driver at once. "
-            "Start the session with a larger one, pass `ranges` (each range of terms comes alone), or make "
+            f"{what} is larger than spark.driver.maxResultSize, what Spark brings to the driver at once. "
+            f"Start the session with a larger one, pass {remedy} (each range of terms comes alone), or make "
             "the model smaller: `min_documents`, or views with `buckets`."
         ) from error
 
@@ -244,21 +269,23 @@ def _counted_files(
 def _divided_rows(blob: bytes | None, tree: Tree) -> Iterator[Any]:
     """A task's blob as rows; one for each range has the range as its slot."""
     if tree.ranges == 1:
-        yield from blob_rows(blob, tree.row_bytes)
+        yield from blob_rows(tree.checked(blob, final=False), tree.row_bytes)
         return
-    for own, part in enumerate(divided(blob, tree.ranges, tree.empty)):
+    for own, part in enumerate(each_range(blob, tree.ranges) if blob is not None else ()):
         yield from blob_rows(part, tree.row_bytes, own, _partition() * tree.ranges + own)
 
 
 def _merged_ranges(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
     """Add up the blobs of each range that came to this task, one at a time."""
-    sums: dict[int, Model] = {}
+    sums: dict[int, Total] = {}
     for number, data in numbered(_rows(batches)):
-        own, part = number % tree.ranges, restored(data, tree.empty)
-        sums[own] = sums[own].merge(part) if own in sums else part
-    for own, total in sums.items():
-        blob = without_rare(total.to_bytes(), tree.min_documents, tree.empty)
-        yield from blob_rows(blob, tree.row_bytes, own, own)
+        sums.setdefault(number % tree.ranges, Total()).put(Part.unpacked(data))
+    while sums:
+        own, total = sums.popitem()
+        part = total.part()
+        if part is not None:
+            blob = tree.checked(part.pruned(tree.min_documents).to_bytes())
+            yield from blob_rows(blob, tree.row_bytes, own, own)
 
 
 def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:
@@ -273,7 +300,8 @@ def _rows(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _merged(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
-    yield from blob_rows(merge(joined(_rows(batches)), tree.empty, tree.min_documents), tree.row_bytes)
+    blob = tree.checked(merge(joined(_rows(batches)), tree.empty, tree.min_documents))
+    yield from blob_rows(blob, tree.row_bytes)
 
 
 def _answers(text: str, of: Label | None, model: Model, columns: dict[str, Any]) -> list[Any]:
