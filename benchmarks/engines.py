@@ -8,8 +8,13 @@ on a machine with other work. Memory is what the driver's processes (the JVM, af
 and given back, and Python) grow by from the first round on to their peak. What rows, files and a single
 process have learned must be equal, byte for byte.
 
+With 75,000 words either driver holds little, and what is measured is mostly garbage that the JVM has not
+collected yet. `--pairs` learns pairs of words, too (1.5 million terms; NGram beside the tokens for Spark ML),
+where the driver's memory is what the model needs; with `--driver-memory` one sees which heap is enough.
+
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py            # imdb.train 20 times over, 665 MB
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py --copies 1 # a first look
+    BAYLEAF_DATA=~/corpora python benchmarks/engines.py --copies 1 --rounds 1 --pairs --driver-memory 512m
 """
 
 from __future__ import annotations
@@ -35,6 +40,8 @@ MEMORY_MUST = 0.25
 FILES = 4
 WARM_ROWS = 2000
 WARM_ROUNDS = 3
+MOST_PAIRS = 1 << 22
+"""More terms than words and pairs of imdb have: neither side leaves one out."""
 ALL, WARM = "all", "warm"
 """The folders of the files."""
 
@@ -45,16 +52,18 @@ def main() -> None:
     )
     parser.add_argument("--copies", type=int, default=20, help="how often imdb.train is there")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--pairs", action="store_true", help="pairs of words, too")
+    parser.add_argument("--driver-memory", default="2g", help="the heap of the driver")
     parser.add_argument("--side", choices=["ours", "theirs"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.side:
-        print(json.dumps(side(given.side, Path(given.folder), given.rounds)))
+        print(json.dumps(side(given)))
         return
     with tempfile.TemporaryDirectory() as folder:
         megabytes = prepare(Path(folder), given.copies)
-        found = {name: measured(name, folder, given.rounds) for name in ("theirs", "ours")}
-        found["ours"]["hashes"]["one process"] = learned_here(Path(folder) / ALL)
+        found = {name: measured(name, folder, given) for name in ("theirs", "ours")}
+        found["ours"]["hashes"]["one process"] = learned_here(Path(folder) / ALL, 1 + given.pairs)
     report(found, megabytes)
     report_memory(found)
     report_hashes(found["ours"]["hashes"])
@@ -84,9 +93,12 @@ def write(table: Any, folder: Path, copies: int) -> None:
                 writer.write_table(rows)
 
 
-def measured(name: str, folder: str, rounds: int) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--side", name, "--folder", folder, "--rounds", str(rounds)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+def measured(name: str, folder: str, given: argparse.Namespace) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--side", name, "--folder", folder, "--rounds", str(given.rounds)]
+    command += ["--driver-memory", given.driver_memory, *(["--pairs"] if given.pairs else [])]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{name} did not end with a heap of {given.driver_memory} for the driver.")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 
@@ -101,6 +113,7 @@ def session(master: str = "local-cluster[1,2,3072]", memory: str = "2g") -> Any:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": memory,
+        "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
         "spark.executor.memory": "3g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -113,14 +126,15 @@ def session(master: str = "local-cluster[1,2,3072]", memory: str = "2g") -> Any:
     return spark
 
 
-def side(name: str, folder: Path, rounds: int) -> dict[str, Any]:
-    spark = session()
-    work = ours if name == "ours" else theirs
-    import_module("bayleaf.spark" if name == "ours" else "pyspark.ml.classification")  # is no work
+def side(given: argparse.Namespace) -> dict[str, Any]:
+    spark = session(memory=given.driver_memory)
+    work = ours if given.side == "ours" else theirs
+    import_module("bayleaf.spark" if given.side == "ours" else "pyspark.ml.classification")  # is no work
+    folder, longest = Path(given.folder), 1 + given.pairs
     for _ in range(WARM_ROUNDS):
-        work(spark, folder / WARM)
+        work(spark, folder / WARM, longest)
     before = driver_memory(spark, reset=True)
-    runs = [work(spark, folder / ALL) for _ in range(rounds)]
+    runs = [work(spark, folder / ALL, longest) for _ in range(given.rounds)]
     after = driver_memory(spark)
     spark.stop()
     found: dict[str, Any] = {key: min(run[key] for run in runs) for key in runs[0] if key != "hashes"}
@@ -128,14 +142,14 @@ def side(name: str, folder: Path, rounds: int) -> dict[str, Any]:
     return {**found, "hashes": runs[0].get("hashes")}
 
 
-def ours(spark: Any, folder: Path) -> dict[str, Any]:
+def ours(spark: Any, folder: Path, longest: int) -> dict[str, Any]:
     import bayleaf.spark
     from bayleaf import words
 
     times: dict[str, float] = {}
     df = spark.read.parquet(str(folder))
     with clock(times, "learn, rows"):
-        model = bayleaf.spark.learn(df, views=[words()], merge_tasks=(1,))
+        model = bayleaf.spark.learn(df, views=[words(longest)], merge_tasks=(1,))
     with clock(times, "score"):
         answers = bayleaf.spark.score(df.select("text", "number"), model)
         answers.groupBy("prediction").count().collect()
@@ -143,17 +157,17 @@ def ours(spark: Any, folder: Path) -> dict[str, Any]:
     del model
     with clock(times, "learn, files"):
         model = bayleaf.spark.learn_files(
-            spark, folder, text="text", label="label", views=[words()], tasks=FILES
+            spark, folder, text="text", label="label", views=[words(longest)], tasks=FILES
         )
     return {**times, "hashes": {"rows": rows, "files": sha(model)}}
 
 
-def learned_here(folder: Path) -> str:
+def learned_here(folder: Path, longest: int) -> str:
     """What one process learns from the same files."""
     from bayleaf import Model, words
     from bayleaf.corpus import open_corpus
 
-    model = Model([words()])
+    model = Model([words(longest)])
     with open_corpus(str(folder), text="text", label="label") as corpus:
         for batch in corpus:
             model.learn(batch.texts, batch.labels)
@@ -164,17 +178,23 @@ def sha(model: Any) -> str:
     return hashlib.sha256(model.to_bytes()).hexdigest()
 
 
-def theirs(spark: Any, folder: Path) -> dict[str, Any]:
+def theirs(spark: Any, folder: Path, longest: int) -> dict[str, Any]:
     from pyspark.ml import Pipeline
     from pyspark.ml.classification import NaiveBayes
-    from pyspark.ml.feature import CountVectorizer, RegexTokenizer
+    from pyspark.ml.feature import CountVectorizer, NGram, RegexTokenizer, SQLTransformer
 
     times: dict[str, float] = {}
     df = spark.read.parquet(str(folder))
     with clock(times, "learn"):
+        tokens = RegexTokenizer(inputCol="text", outputCol="tokens", pattern=r"\w+", gaps=False)
+        pairs = [
+            NGram(inputCol="tokens", outputCol="pairs", n=2),
+            SQLTransformer(statement="SELECT *, concat(tokens, pairs) AS terms FROM __THIS__"),
+        ]
+        column, size = ("tokens", 1 << 18) if longest == 1 else ("terms", MOST_PAIRS)
         stages = [
-            RegexTokenizer(inputCol="text", outputCol="tokens", pattern=r"\w+", gaps=False),
-            CountVectorizer(inputCol="tokens", outputCol="features"),
+            *([tokens] if longest == 1 else [tokens, *pairs]),
+            CountVectorizer(inputCol=column, outputCol="features", vocabSize=size),
             NaiveBayes(labelCol="number", featuresCol="features"),
         ]
         model = Pipeline(stages=stages).fit(df)

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from engines import peak, processes, session
+from engines import peak, processes, processor_time, session
 
 FILES = 8
 WORDS, VOCABULARY = 1000, 40_000
@@ -50,7 +50,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         given.folder = given.folder or str(Path(made) / "texts")
         write(Path(given.folder), given.texts)
-        report([(name, measured(given, name)) for name in STEPS])
+        found = {name: measured(given, name) for name in STEPS}
+    digests = {own["digest"] for own in found.values() if "digest" in own}
+    print("SHA-256", "equal" if len(digests) == 1 else "DIFFERENT")
 
 
 def write(folder: Path, texts: int) -> None:
@@ -77,6 +79,7 @@ def measured(given: argparse.Namespace, name: str) -> dict[str, Any]:
     command += ["--texts", str(given.texts), "--ranges", str(given.ranges), "--memory", given.memory]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    report(name, found)
     return found
 
 
@@ -89,10 +92,11 @@ def step(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
     ranges = given.ranges if given.step == "ranges" else 1
     asked: dict[str, Any] = {"text": "text", "label": "label", "views": [words(2)], "tasks": FILES}
+    start = time.perf_counter()
     try:
         return learned(lambda: bayleaf.spark.learn_files(spark, folder, ranges=ranges, **asked))
     except RuntimeError as error:
-        return {"refused": str(error)}
+        return {"refused": str(error), "seconds": time.perf_counter() - start}
     finally:
         spark.stop()
 
@@ -111,12 +115,18 @@ def here(folder: Path) -> Any:
 def learned(learn: Callable[[], Any]) -> dict[str, Any]:
     """Seconds, peaks of memory, and what was learned."""
     with Watch() as watch:
-        start = time.perf_counter()
+        start, before = time.perf_counter(), processor_time()
         model = learn()
-        seconds = time.perf_counter() - start
+        seconds, processor = time.perf_counter() - start, processor_time() - before
     data = model.to_bytes()
     digest = hashlib.sha256(data).hexdigest()
-    return {"seconds": seconds, "bytes": len(data), "digest": digest, "peaks": watch.peaks}
+    return {
+        "seconds": seconds,
+        "processor": processor,
+        "bytes": len(data),
+        "digest": digest,
+        "peaks": watch.peaks,
+    }
 
 
 class Watch(threading.Thread):
@@ -151,18 +161,16 @@ def _kind(process: int) -> str:
     return "JVM" if Path(f"/proc/{process}/comm").read_text().strip() == "java" else "worker"
 
 
-def report(found: list[tuple[str, dict[str, Any]]]) -> None:
-    for name, own in found:
-        if "refused" in own:
-            print(f"{name:15} refused: {own['refused']}")
-            continue
-        peaks = ", ".join(f"{kind} {peak / 1e9:.1f}" for kind, peak in own["peaks"].items())
-        print(
-            f"{name:15} {own['seconds']:6.1f} s  {own['bytes'] / 1e6:.0f} MB  {own['digest'][:12]}  "
-            f"peaks in GB: {peaks}"
-        )
-    digests = {own["digest"] for _, own in found if "digest" in own}
-    print("SHA-256", "equal" if len(digests) == 1 else "DIFFERENT")
+def report(name: str, own: dict[str, Any]) -> None:
+    if "refused" in own:
+        print(f"{name:15} {own['seconds']:6.1f} s  refused: {own['refused']}", flush=True)
+        return
+    peaks = ", ".join(f"{kind} {peak / 1e9:.1f}" for kind, peak in own["peaks"].items())
+    print(
+        f"{name:15} {own['seconds']:6.1f} s ({own['processor']:.1f} s of processors)  "
+        f"{own['bytes'] / 1e6:.0f} MB  {own['digest'][:12]}  peaks in GB: {peaks}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ import hashlib
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from spark_session import QUIET, needs_spark, session
 needs_spark()
 
 import bayleaf.spark  # noqa: E402
+from bayleaf.engines.spark import Tree, most_collected  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in QUIET]
 
@@ -66,7 +69,7 @@ def test_any_number_of_partitions_gives_the_bytes_of_one_process(
         spark.conf.unset("spark.sql.adaptive.enabled")
 
 
-def harmed(kill: bool) -> Any:
+def harmed(kill: bool, folder: Path) -> Any:
     """A step that fails in the middle of a partition, or whose process is killed, at the first attempt."""
 
     def step(batches: Iterator[Any]) -> Iterator[Any]:
@@ -74,6 +77,7 @@ def harmed(kill: bool) -> Any:
 
         for number, batch in enumerate(batches):
             if number == 1 and TaskContext.get().attemptNumber() == 0:
+                (folder / str(TaskContext.get().partitionId())).touch()
                 if kill:
                     os.kill(os.getpid(), signal.SIGKILL)
                 raise OSError("the disk of this worker is gone")
@@ -83,8 +87,11 @@ def harmed(kill: bool) -> Any:
 
 
 @pytest.mark.parametrize("kill", [False, True])
-def test_tasks_that_fail_at_their_first_attempt_leave_no_trace(messages: Any, kill: bool) -> None:
-    assert sha(learned(messages.mapInArrow(harmed(kill), messages.schema))) == ONE
+def test_tasks_that_fail_at_their_first_attempt_leave_no_trace(
+    messages: Any, kill: bool, tmp_path: Path
+) -> None:
+    assert sha(learned(messages.mapInArrow(harmed(kill, tmp_path), messages.schema))) == ONE
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1"]
 
 
 def test_ranges_of_terms_merged_apart_give_the_bytes_of_one_process_and_prune_exactly(messages: Any) -> None:
@@ -116,6 +123,28 @@ def test_a_model_too_large_for_the_driver_is_named_and_comes_in_ranges(spark: An
     with pytest.raises(RuntimeError, match=r"larger than spark.driver.maxResultSize.*pass `ranges`"):
         bayleaf.spark.learn(df, views=[words()], merge_tasks=TREE)
     assert sha(bayleaf.spark.learn(df, views=[words()], ranges=16)) == sha(one)
+    with pytest.raises(RuntimeError, match=r"A range of terms is larger than .*pass more `ranges`"):
+        bayleaf.spark.learn(df, views=[words()], ranges=2)
+
+
+def test_a_model_too_large_is_refused_by_the_first_task_that_has_too_much_of_it() -> None:
+    tree = Tree(Model(VIEWS), TREE, 1, 1 << 20, most=10)
+    assert tree.checked(None) is None
+    assert tree.checked(b"x" * 10) == b"x" * 10
+    with pytest.raises(ValueError, match=r"has 11 bytes, more than spark\.driver\.maxResultSize"):
+        tree.checked(b"x" * 11, final=False)
+    rare = replace(tree, min_documents=2)
+    assert rare.checked(b"x" * 11, final=False) == b"x" * 11
+    with pytest.raises(ValueError, match="has 11 bytes"):
+        rare.checked(b"x" * 11)
+    assert replace(tree, most=0).checked(b"x" * 11) == b"x" * 11
+
+
+@pytest.mark.parametrize(
+    ("said", "size"), [("1g", 1 << 30), ("4m", 4 << 20), ("512MB", 512 << 20), ("77", 77), ("much", 0)]
+)
+def test_what_spark_brings_to_the_driver_is_read_from_its_settings(said: str, size: int) -> None:
+    assert most_collected(SimpleNamespace(conf={"spark.driver.maxResultSize": said})) == size
 
 
 def test_empty_partitions_nulls_and_one_class_are_learned_as_one_process_would(spark: Any) -> None:

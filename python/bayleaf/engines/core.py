@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, TypeVar
 
 import numpy as np
@@ -266,32 +267,35 @@ class Shipped:
     """A model on its way to the workers."""
 
     model: Model
-    digest: bytes = b""
 
     @classmethod
     def of(cls, model: Model) -> Shipped:
         """A model that can be asked, ready to ship."""
-        import hashlib
-
         if not isinstance(model, Model):
             raise TypeError(f"`model` must be a bayleaf.Model, got {type(model).__name__}.")
         if not model.n_documents:
             raise ValueError("The model has learned nothing yet. Call `learn` first.")
-        return cls(model, hashlib.sha256(model.to_bytes()).digest())
+        return cls(model)
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether there are functions of the user, which the bytes of a model cannot hold."""
+        return any(function is not None for function in model_views.normalizers_of(self.model.views))
 
     def __reduce__(self) -> tuple[Callable[..., Shipped], tuple[Any, ...]]:
-        functions = model_views.normalizers_of(self.model.views)
-        if any(function is not None for function in functions):
-            return Shipped, (self.model, self.digest)
-        return _received, (self.model.to_bytes(), self.digest)
+        if self.has_functions:
+            return Shipped, (self.model,)
+        data = self.model.to_bytes()
+        return received, (data, sha256(data).digest())
 
 
-def _received(data: bytes, digest: bytes) -> Shipped:
+def received(data: bytes, digest: bytes) -> Shipped:
+    """The model in the bytes that have this digest."""
     if digest not in _RESTORED:
         _RESTORED.clear()
         _RESTORED[digest] = Model.from_bytes(data)
         _RESTORED[digest].threads = 1
-    return Shipped(_RESTORED[digest], digest)
+    return Shipped(_RESTORED[digest])
 
 
 # A blob travels in rows below the size limits of messages.
@@ -317,7 +321,9 @@ def numbered(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[tuple[int, b
         have = waiting.setdefault(blob, {})
         have[part] = data
         if len(have) == parts:
-            del waiting[blob]
-            yield blob, b"".join(have[number] for number in range(parts))
+            del waiting[blob], data
+            whole = b"".join(have.pop(number) for number in range(parts))
+            yield blob, whole
+            del whole
     if waiting:
         raise RuntimeError(f"{len(waiting)} parts of the model arrived incomplete. Run the job again.")

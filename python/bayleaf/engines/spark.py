@@ -52,6 +52,8 @@ MERGE_TASKS = (8, 1)
 """Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""
 TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType()}
 """What columns of answers hold, by the names of SQL; Spark 3.5 cannot look them up."""
+FETCHES = 64
+"""Into about so many pieces, and no fewer, a model in ranges is cut to be fetched."""
 FEW_BLOBS = 16
 """So many blobs are merged by one task sooner than by a tree."""
 
@@ -195,6 +197,9 @@ def summed(frame: Any, tree: Tree) -> Model | None:
     """
     if tree.ranges > 1:
         frame = frame.repartition(tree.ranges, "slot").mapInArrow(partial(_merged_ranges, tree), BLOBS)
+        # Written once more: all ranges are merged at the same time, and not each when it is fetched; and they
+        # are fetched row by row, since the JVM holds each result several times.
+        frame = frame.repartition(max(tree.ranges, FETCHES), "blob", "part")
     for tasks in map(int, tree.tasks if tree.ranges == 1 else ()):
         slots = frame.withColumn("slot", col("slot") % lit(tasks)).repartition(tasks, "slot")
         frame = slots.mapInArrow(partial(_merged, tree), BLOBS)
@@ -202,7 +207,7 @@ def summed(frame: Any, tree: Tree) -> Model | None:
     with large_results_named(tree.ranges):
         if tree.ranges == 1:
             return merged(joined(_collected(rows)), tree.empty)
-        # One range at a time: each may be as large as what Spark collects at most.
+        # Some rows at a time: all of them may be more than Spark collects at most.
         blobs = joined(map(_blob_row, rows.toLocalIterator()))
         return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
 
@@ -284,8 +289,7 @@ def _merged_ranges(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
         own, total = sums.popitem()
         part = total.part()
         if part is not None:
-            blob = tree.checked(part.pruned(tree.min_documents).to_bytes())
-            yield from blob_rows(blob, tree.row_bytes, own, own)
+            yield from blob_rows(part.pruned(tree.min_documents).to_bytes(), tree.row_bytes, own, own)
 
 
 def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:

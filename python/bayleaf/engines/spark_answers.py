@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
-from bayleaf.engines.core import Shipped
+from bayleaf.engines.core import Shipped, received
 from bayleaf.model import Model
 
 try:
@@ -26,10 +27,31 @@ ARROW_UDF = (4, 1)
 
 
 @dataclass(frozen=True)
+class Broadcasted:
+    """A model that Spark brings to the workers; as part of a function it would be copied twice more here."""
+
+    sent: Any
+    digest: bytes
+
+    @classmethod
+    def of(cls, shipped: Shipped, spark: Any) -> Broadcasted | Shipped:
+        """A model for the workers of a session; Spark Connect has no broadcasts."""
+        if shipped.has_functions or "connect" in type(spark).__module__:
+            return shipped
+        data = shipped.model.to_bytes()
+        return cls(spark.sparkContext.broadcast(data), sha256(data).digest())
+
+    @property
+    def model(self) -> Model:
+        """The model, in a worker."""
+        return received(self.sent.value, self.digest).model
+
+
+@dataclass(frozen=True)
 class Asked:
     """What every task is told: the model, the columns it reads, and what is made of them."""
 
-    shipped: Shipped
+    shipped: Shipped | Broadcasted
     reads: list[str]
     answer: Callable[[Model, dict[str, Any]], Sequence[Any]]
 
@@ -56,6 +78,7 @@ def with_answers(df: Any, asked: Asked, kinds: Sequence[Any]) -> Any:
     PySpark takes no name with a dot in functions of batches.
     """
     names, reads = _numbers(df, asked)
+    asked = _sent(df, asked)
     rows = df.toDF(*names)
     added = [StructField(name, kind) for name, kind in zip(_answers(len(kinds)), kinds, strict=True)]
     if not _has_arrow_udf(df):
@@ -69,6 +92,7 @@ def with_answers(df: Any, asked: Asked, kinds: Sequence[Any]) -> Any:
 def with_rows(df: Any, asked: Asked) -> Any:
     """The rows whose answer is true."""
     names, reads = _numbers(df, asked)
+    asked = _sent(df, asked)
     rows = df.toDF(*names)
     if _has_arrow_udf(df):
         kept = rows.filter(_udf(asked.only, BooleanType())(*map(col, reads)))
@@ -81,6 +105,12 @@ def task_threads() -> int:
     """As many threads as Spark gave the task processors, never all of the machine's."""
     context = TaskContext.get()
     return 1 if context is None else max(1, int(context.cpus()))
+
+
+def _sent(df: Any, asked: Asked) -> Asked:
+    if isinstance(asked.shipped, Broadcasted):
+        return asked
+    return replace(asked, shipped=Broadcasted.of(asked.shipped, df.sparkSession))
 
 
 def _numbers(df: Any, asked: Asked) -> tuple[list[str], list[str]]:
