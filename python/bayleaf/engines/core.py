@@ -170,8 +170,8 @@ def merged(blobs: Iterable[bytes], empty: Model) -> Model | None:
         return None if part is None else part.model(empty)
     total: Model | None = None
     for blob in blobs:
-        part = restored(blob, empty)
-        total = part if total is None else total.merge(part)
+        more = restored(blob, empty)
+        total = more if total is None else total.merge(more)
     return total
 
 
