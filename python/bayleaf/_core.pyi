@@ -12,6 +12,7 @@ __all__ = [
     "Analyzer",
     "Asking",
     "ByClass",
+    "Division",
     "Features",
     "Journal",
     "NotLearned",
@@ -40,6 +41,7 @@ __all__ = [
     "shared_scores",
     "step_curvature",
     "step_slope",
+    "sum_of_arrays",
 ]
 
 __version__: str
