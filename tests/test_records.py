@@ -46,10 +46,8 @@ def test_a_window_forgets_the_record_that_it_learned() -> None:
     window = Window(model, size=2)
     for record, label in zip(RECORDS, LABELS, strict=True):
         window.learn_one(record, label)
-    fresh = NaiveBayes(views=VIEWS, tuning=None).partial_fit(
-        RECORDS[-2:], LABELS[-2:], classes=["ham", "spam"]
-    )
-    assert model.model_.n_documents == fresh.model_.n_documents == 2
+    fresh = NaiveBayes(views=VIEWS, tuning=None).partial_fit(RECORDS[-2:], LABELS[-2:])
+    assert model.model_.to_bytes() == fresh.model_.to_bytes()
 
 
 @pytest.mark.parametrize(

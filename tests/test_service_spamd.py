@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayleaf import Model, mail_columns, preset
+from bayleaf import Model, mail_columns, preset, words
 from bayleaf.service.spam_report import Verdict
 from service_process import Running, running
 from service_store import MAIL
@@ -309,3 +309,10 @@ def test_users_with_models_of_their_own(tmp_path: Path) -> None:
             assert matched
             scores[user] = float(matched[2])
         assert scores[b"joe"] < scores[b"ann"]
+
+
+def test_a_model_that_spamd_asks_and_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
+    Model([words()]).learn(["win", "lunch"], ["spam", "ham"]).save(tmp_path / "mail.bayleaf")
+    with running(tmp_path / "service", "--model", f"mail={tmp_path / 'mail.bayleaf'}") as service:
+        assert any("asks the model 'spam'" in line and "are: mail." in line for line in service.said)
+        assert service.raw(b"CHECK SPAMC/1.5\r\n\r\nwin").startswith(b"SPAMD/1.0 69 There is no model 'spam'")

@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any, Protocol, Self, TypeVar
 
 from bayleaf.answering import Compiled
-from bayleaf.posterior import Together
 from bayleaf.types import Label
 
 T = TypeVar("T")
@@ -45,10 +44,6 @@ class OneByOne:
     def predict_one(self, x: Any) -> Label | None:
         """The most probable class of one document, or None; ties go to the first class."""
         return self._ask_one(self._as_rows(x), Compiled.best_of_one)
-
-    def in_core(self, x: Any) -> tuple[Together, list[str]] | None:
-        """What answers documents like `x` without Python until the next change; the column of each view."""
-        return self._ask_one(self._as_rows(x), Compiled.in_core)
 
 
 class _Learner(Protocol):

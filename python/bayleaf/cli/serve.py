@@ -237,6 +237,12 @@ def _say_ready(service: Service, places: list[str]) -> None:
     _say_models(service.store)
     for place in places:
         click.echo(place)
+    asked, known = service.store.settings.spamd.model, list(service.store.served)
+    if known and asked not in known and any(place.startswith("SPAMD") for place in places):
+        click.echo(
+            f"SPAMD asks the model {asked!r}, and there is none: mail is refused. The models are: "
+            f"{', '.join(known)}. Name one as spamd.model in bayleaf.toml."
+        )
     if not service.tokens.known():
         click.echo("There are no tokens: whoever reaches these addresses may ask and teach.")
     click.echo("Ready.")

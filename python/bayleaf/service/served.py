@@ -11,6 +11,7 @@ from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from bayleaf._core import Standing
+from bayleaf.answering import Compiled
 from bayleaf.class_names import by_name
 from bayleaf.explanation import Explanation
 from bayleaf.labels import sort_key
@@ -80,7 +81,7 @@ class Served:
             if self._stood:
                 return
             self._stood = True
-            found = self.shared.in_core(document.columns)
+            found = self.shared._ask_one(self.shared._as_rows(document.columns), Compiled.in_core)
             classes = [label for label in self._known if isinstance(label, str)]
             if found is None or len(classes) != 2 or classes != self._known or spam not in classes:
                 return
