@@ -10,7 +10,7 @@ use crate::lexicon::pair_table::PairTable;
 use crate::lexicon::{Forms, Lexicon};
 use crate::memory::collected;
 use crate::tally::cells::{Cell, ClassCounts, MOST_OCCURRENCES};
-use crate::tally::export::{Arrays, Integers};
+use crate::tally::export::Integers;
 
 /// Whole numbers in the narrowest type that holds them.
 #[derive(Clone, Copy)]
@@ -61,6 +61,7 @@ impl<'a> Column<'a> {
 }
 
 impl Integers {
+    #[cfg(any(test, feature = "fuzzing"))]
     pub fn column(&self) -> Column<'_> {
         match self {
             Self::U8(all) => Column::U8(all),
@@ -81,7 +82,8 @@ impl Integers {
     }
 }
 
-impl Arrays {
+#[cfg(any(test, feature = "fuzzing"))]
+impl crate::tally::export::Arrays {
     /// The same, borrowed.
     pub fn stored(&self) -> Stored<'_> {
         Stored {
