@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,52 @@ def test_an_answer_may_be_unsure() -> None:
     assert model.predict(["a", "d", "q"], unsure=0.7, unsure_label="?").tolist() == ["x", "?", "?"]
     with pytest.raises(ValueError, match="`unsure` must be a probability from 0 to 1, got 7"):
         model.predict(["a"], unsure=7)
+
+
+SETTINGS: list[Callable[[NaiveBayes], Any]] = [
+    lambda model: model.set_params(alpha=40.0),
+    lambda model: setattr(model, "priors", {"ham": 0.999, "spam": 0.001}),
+    lambda model: setattr(model, "priors", "uniform"),
+    lambda model: setattr(model, "costs", {"ham": {"spam": 1000.0}}),
+    lambda model: setattr(model, "costs", None),
+    lambda model: model.set_params(thresholds={"spam": 0.9999}),
+    lambda model: model.set_params(thresholds=None, tuning=None),
+    lambda model: model.set_params(class_weight={"ham": 50.0}),
+    lambda model: model.set_params(class_weight=None, tuning="auto"),
+    lambda model: model.model_.configure(alpha=3.0),
+    lambda model: model.partial_fit(["win"] * 9 + ["eggs"], ["ham"] * 9 + ["breakfast"]),
+    lambda model: model.forget(["eggs"], ["breakfast"]),
+    lambda model: model.model_.weigh(False),
+    lambda model: model.set_params(threads=2),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_text_is_answered_as_one_of_many_whatever_was_set_since() -> None:
+    texts = [
+        "win a prize now",
+        "lunch at noon",
+        "win money",
+        "see you at lunch",
+        "a prize for you",
+        "noon",
+    ] * 4
+    model = NaiveBayes().fit(texts, ["spam", "ham"] * 12)
+    asked = ["win a prize", "lunch", "win", "at noon you see", "", "unknown words", "a", "caf\ud800"]
+    seen = set()
+    for change in [lambda _: None, *SETTINGS]:
+        change(model)
+        alone = [model.predict([text]).tolist()[0] for text in asked]
+        assert alone == [model.predict([text, text]).tolist()[1] for text in asked]
+        assert alone == [model.predict([text]).tolist()[0] for text in asked]
+        seen.add(tuple(alone))
+    assert len(seen) > 3
+
+
+def test_each_answer_to_one_text_is_an_array_of_its_own() -> None:
+    model = NaiveBayes().fit(["win", "lunch"], ["spam", "ham"])
+    model.predict(["win"])[0] = "changed"
+    assert model.predict(["win"]).tolist() == ["spam"]
 
 
 def test_costs_and_thresholds_decide() -> None:

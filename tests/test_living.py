@@ -140,6 +140,49 @@ def test_a_tuned_model_follows_its_counts_as_one_loaded_does(data: Any, more: An
     assert copy.deepcopy(model).predict(ask).tolist() == model.predict(ask).tolist()
 
 
+CHOSEN = [{"min_df": 2}, {"max_df": 3}, {"min_df": 2, "max_df": 4}, {"min_df": 2, "stop_words": ["a"]}]
+
+
+@pytest.mark.parametrize("choice", CHOSEN, ids=repr)
+@pytest.mark.parametrize("level", [None, "views", "terms"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_terms_that_come_into_use_and_go_out_again_are_followed(
+    choice: dict[str, Any], level: Any, n_classes: int, data: Any
+) -> None:
+    labels = LABELS[:n_classes]
+    some = st.lists(st.tuples(texts, st.sampled_from(labels)), min_size=1, max_size=8)
+    held = [
+        (f"{WORDS[i % 7]} {WORDS[i % 5]} {WORDS[i % 3]} x{i % 9}", labels[i % n_classes]) for i in range(18)
+    ]
+    tf: Any = "count" if level else data.draw(st.sampled_from(["count", "binary"]))
+    model = Model([words(ngrams=2, tf=tf, **choice)]).learn([text for text, _ in held], [y for _, y in held])
+    if level:
+        model.tune([text for text, _ in held], [label for _, label in held], level)
+    ask = [text for text, _ in held[:4]] + data.draw(st.lists(texts, min_size=1, max_size=3))
+    model.log_joint(ask)
+    for more in data.draw(st.lists(some, min_size=1, max_size=4)):
+        changed(model, data, held, list(more))
+        fresh = tuned_anew(model, held) if level else anew(model, held)
+        np.testing.assert_array_equal(model.log_joint(ask), fresh.log_joint(ask))
+        assert model.predict(ask).tolist() == fresh.predict(ask).tolist()
+
+
+@settings(max_examples=25)
+@given(data=st.data(), start=corpora, ask=st.lists(texts, min_size=1, max_size=6))
+def test_words_that_were_met_in_questions_are_met_again(data: Any, start: Any, ask: list[str]) -> None:
+    learned = Model([chars(1, 3), words(stemmer="porter")])
+    learned.learn([text for text, _ in start], [label for _, label in start])
+    model = Model.from_bytes(learned.to_bytes())
+    for text, label in data.draw(corpora):
+        for _ in range(2):
+            alone = [model.log_joint([each])[0] for each in ask]
+            np.testing.assert_array_equal(alone, learned.log_joint(ask))
+        model.learn([text], [label])
+        learned.learn([text], [label])
+
+
 def tuned_anew(model: Model, held: list[tuple[str, str]]) -> Model:
     """A model that has learned these documents at once, with the judgment of another, term by term."""
     settings, arrays = storage.unpack(model.to_bytes(), "the model")

@@ -242,6 +242,9 @@ class Together:
     def best(self, columns: list[Any]) -> int:
         """The place of the most probable class; ties go to the first class."""
 
+    def best_of_text(self, text: str) -> int:
+        """The same of a text that all views look at."""
+
 @final
 class Standing:
     """What answers SPAMD without Python between two changes of a model."""

@@ -21,6 +21,7 @@ from bayleaf.view import Scorer, Tally, View
 
 if TYPE_CHECKING:
     from bayleaf.explanation import Explanation, Part
+    from bayleaf.labeled_counts import LabeledCounts
     from bayleaf.tuning.judgment import Judgment
     from bayleaf.tuning.unlabeled import Beside
 
@@ -103,6 +104,7 @@ class Compiled:
         in_core = len(living) == len(self.scorers) and self.beside is None and not self.may_rule_out
         self._askings = living if in_core else None
         self._together = self._in_one_call()
+        self.takes_text = self._together is not None and not any(self.names)
 
     def _in_one_call(self) -> Together | None:
         """What answers one document in the core, which knows the shares of the classes by itself."""
@@ -110,8 +112,10 @@ class Compiled:
             return None
         return Together(self._askings, self.temperature, None if self._by_shares else self._prior[1])
 
-    def follow(self, settings: Settings) -> bool:
-        """Be in step with a change of the counts that left the classes as they were, if all scorers are."""
+    def keeps_up(self, key: Any, settings: Settings) -> bool:
+        """Be in step with a change of counts, if it left the classes as they were and all scorers live."""
+        if key != self.key:
+            return False
         if self._lives and self._prior_moves:
             documents = settings.documents
             if self.intercept:
@@ -180,6 +184,11 @@ class Compiled:
         if self._together is None:
             return int(self.best(columns, threads).item())
         return self._together.best(columns)
+
+    def label_of_text(self, text: str) -> NDArray[Any]:
+        """The label of the most probable class of a text, if it `takes_text`."""
+        assert self._together is not None
+        return self._alone[self._together.best_of_text(text)].copy()
 
     def posterior_of_one(self, columns: list[Any], threads: int) -> dict[Label, float]:
         """The posterior of each class for the only document."""
@@ -277,10 +286,20 @@ class Answers:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._compiled: Compiled | None = None
+        self.settings = object()
+        """Another one after each change of a setting."""
 
     def drop(self) -> None:
         """Derive everything anew when it is asked for: a setting has changed."""
-        self._compiled = None
+        self._compiled, self.settings = None, object()
+
+    def keep_up(self, counts: LabeledCounts, settings: Settings) -> None:
+        """Be in step with the change that its thread has just made, if nothing must be derived anew."""
+        compiled, changes = self._compiled, self._turn.changes
+        if compiled is None or compiled.changes != changes - 1:
+            return
+        if compiled.keeps_up(counts.key, settings):
+            compiled.changes = changes
 
     def current(self, derive: Derive) -> Compiled:
         """What answers after all changes so far."""
@@ -302,6 +321,14 @@ class Answers:
                 return answer
         with self._turn:
             return question(self._derived(derive), columns, threads)
+
+    def of_text(self, text: str) -> NDArray[Any] | None:
+        """The label of one text, if nothing must be derived and no other thread changes the model."""
+        compiled, changes = self._compiled, self._turn.changes
+        if compiled is None or compiled.changes != changes or not compiled.takes_text:
+            return None
+        answer = compiled.label_of_text(text)
+        return answer if changes == self._turn.changes else None
 
     def _derived(self, derive: Derive) -> Compiled:
         compiled, changes = self._compiled, self._turn.changes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.labels import as_array
@@ -18,36 +17,34 @@ class Settled:
     def __init__(self) -> None:
         self._seen: tuple[Any, ...] | None = None
         self._classes: Any = None
+        self.decides_by_posterior = False
+        """Whether neither costs nor thresholds were given."""
 
     def is_known(self, estimator: NaiveBayes) -> bool:
         """Whether neither the estimator nor its model was set otherwise since."""
         if self._seen is None:
             return False
-        # Every question comes by here: compared one by one they take half the time of two tuples.
-        (model, alpha, priors, unseen, tuning, class_weight, threads, sums), of_model = self._seen
-        own_alpha, own_priors, own_unseen, weighed, own_threads, judgment, fits = of_model
+        # Every question comes by here, and to compare all settings would take a tenth of a short answer.
+        model, settings, threads, sums = self._seen
         return (
             estimator.model_ is model
-            and estimator.alpha is alpha
-            and estimator.priors is priors
-            and estimator.unseen is unseen
-            and estimator.tuning is tuning
-            and estimator.class_weight is class_weight
-            and estimator.threads is threads
+            and model._answers.settings is settings
+            and model.threads is threads
             and estimator._sizes_.sums is sums
-            and model.alpha is own_alpha
-            and model.priors is own_priors
-            and model.unseen is own_unseen
-            and model.weighed is weighed
-            and model.threads is own_threads
-            and model._judgment is judgment
-            and model._fits is fits
         )
 
     def note(self, estimator: NaiveBayes) -> None:
         """The model has the settings of the estimator; the prior by weights follows every row."""
         weighs = estimator._sizes_.sums is not None or estimator.class_weight is not None
-        self._seen = None if weighs else _seen(estimator)
+        model = estimator.model_
+        self.decides_by_posterior = estimator.costs is None and estimator.thresholds is None
+        self._seen = (
+            None if weighs else (model, model._answers.settings, model.threads, estimator._sizes_.sums)
+        )
+
+    def forget(self) -> None:
+        """A setting of the estimator was assigned."""
+        self._seen = None
 
     def classes(self, estimator: NaiveBayes) -> None:
         """Name the classes anew if there are others."""
@@ -77,11 +74,3 @@ def warn_of_strangers(model: Any, before: set[Any]) -> None:
             "rarely until `retune` is called with the rows that were learned, or `fit` with all of them.",
             stacklevel=5,
         )
-
-
-_SETTINGS = attrgetter("model_", "alpha", "priors", "unseen", "tuning", "class_weight", "threads")
-_OF_MODEL = attrgetter("alpha", "priors", "unseen", "weighed", "threads", "_judgment", "_fits")
-
-
-def _seen(estimator: NaiveBayes) -> tuple[Any, ...]:
-    return (*_SETTINGS(estimator), estimator._sizes_.sums), _OF_MODEL(estimator.model_)

@@ -158,23 +158,33 @@ class LabeledCounts:
                 self._noted(self.tallies),
                 [self._digests(columns), *columns],
             )
-        before = [tally.changes for tally in tallies]
-        name, done = "", False
+        before: list[int] = []
+        done = False
         try:
-            for name, tally, column in zip(names, tallies, columns, strict=True):  # noqa: B007
-                _counted(tally, column, numbers, threads, forget)
+            for tally, column in zip(tallies, columns, strict=True):
+                before.append(tally.changes)
+                if forget:
+                    tally.subtract(column, numbers)
+                else:
+                    tally.add(column, numbers, threads)
             self.documents, done = documents, True
         except BaseException as error:
             if not done:
-                counted = list(zip(tallies, columns, before, strict=True))
-                finish(lambda: _undo(counted, numbers, threads, forget))
-            if isinstance(error, NotInLedger):
-                raise ValueError(self._not_in_ledger(*error.args)) from None
-            if isinstance(error, NotLearned | NotCounted):
-                term, number, *lacking = error.args
-                column = name if isinstance(error, NotCounted) else ""
-                raise ValueError(self._not_learned(term, number, column, bool(lacking))) from None
-            raise
+                _undo(list(zip(tallies, columns, before, strict=False)), numbers, threads, forget)
+            refusal = self._refusal(error, names[len(before) - 1])
+            if refusal is None:
+                raise
+            raise ValueError(refusal) from None
+
+    def _refusal(self, error: BaseException, name: str) -> str | None:
+        """Why documents cannot be forgotten, if that is what the error of a column says."""
+        if isinstance(error, NotInLedger):
+            return self._not_in_ledger(*error.args)
+        if isinstance(error, NotLearned | NotCounted):
+            term, number, *lacking = error.args
+            column = name if isinstance(error, NotCounted) else ""
+            return self._not_learned(term, number, column, bool(lacking))
+        return None
 
     def _digests(self, columns: list[Any]) -> list[bytes]:
         """A hash of each document; views of one column read the same."""
@@ -250,16 +260,15 @@ class LabeledCounts:
 
 
 def _undo(counted: list[tuple[Any, Any, int]], numbers: Classes, threads: int, forget: bool) -> None:
-    for tally, column, before in counted:
-        if tally.changes == before + 1:
-            _counted(tally, column, numbers, threads, not forget)
+    def undo() -> None:
+        for tally, column, before in counted:
+            if tally.changes == before + 1:
+                if forget:
+                    tally.add(column, numbers, threads)
+                else:
+                    tally.subtract(column, numbers)
 
-
-def _counted(tally: Any, column: Any, numbers: Classes, threads: int, forget: bool) -> None:
-    if forget:
-        tally.subtract(column, numbers)
-    else:
-        tally.add(column, numbers, threads)
+    finish(undo)
 
 
 def _added(documents: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:

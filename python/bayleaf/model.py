@@ -200,7 +200,7 @@ class Model(OneByOne):
     def _compiled(self, before: Compiled | None) -> Compiled:
         """What answers, derived from the counts; what lives with them is kept."""
         key = self._counts.key
-        if before is not None and before.key == key and before.follow(self):
+        if before is not None and before.keeps_up(key, self):
             return before
         if not self._counts.has_documents:
             raise NothingLearnedError
@@ -288,6 +288,7 @@ class Model(OneByOne):
 
     def _changed(self, columns: list[Any], numbers: Classes, sign: int) -> Self:
         """Note what is learned or forgotten after tuning; what is taken back exactly leaves no trace."""
+        self._answers.keep_up(self._counts, self)
         if self._judgment is not None:
             self.drift += sign * fingerprint(columns, self._counts.labels_of(numbers))
         return self

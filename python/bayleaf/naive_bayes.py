@@ -39,6 +39,10 @@ from bayleaf.view_parameters import ViewParameters
 T = TypeVar("T")
 _ALL = object()
 """In place of classes: there is one batch, of all rows."""
+_SETTINGS = frozenset(
+    {"alpha", "priors", "unseen", "tuning", "class_weight", "threads", "costs", "thresholds"}
+)
+"""What is looked at before the model answers, unless nothing was assigned since."""
 
 
 class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
@@ -115,6 +119,11 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
         self.ledger = ledger
         self.threads = threads
         self.verbose = verbose
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _SETTINGS and "_settled_" in self.__dict__:
+            self._settled_.forget()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -317,6 +326,10 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
 
     def predict(self, X: Any, unsure: float | None = None, unsure_label: Label | None = None) -> NDArray[Any]:
         """The class of each row; where its posterior is below `unsure`, None or `unsure_label`."""
+        if unsure is None and type(X) is list and len(X) == 1 and type(X[0]) is str:
+            answer = self._answer_to(X[0])
+            if answer is not None:
+                return answer
         model = self._ready()
         if unsure is None and self.costs is None and self.thresholds is None:
             return model.predict(self._columns(X, reset=False))
@@ -326,6 +339,13 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
         if unsure is None:
             return answers
         return unless_unsure(answers, posterior[np.arange(len(chosen)), chosen], unsure, unsure_label)
+
+    def _answer_to(self, text: str) -> NDArray[Any] | None:
+        """The class of one text, if everything is ready: for services, which ask for one after the other."""
+        settled: Settled | None = self.__dict__.get("_settled_")
+        if settled is None or not settled.decides_by_posterior or not settled.is_known(self):
+            return None
+        return self.model_._answers.of_text(text)
 
     def predict_proba(self, X: Any) -> Floats:
         """The posterior of each class, a column for each in `classes_`."""

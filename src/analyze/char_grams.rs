@@ -1,6 +1,6 @@
 //! N-grams of letters and of bytes.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use crate::analyze::base_grams;
 use crate::analyze::characters::{is_space, lower_into};
@@ -146,6 +146,7 @@ impl Letters {
         self.new.settle(text, &lengths, numbering);
         let forms = std::mem::take(&mut self.forms);
         let mut document_ends = std::mem::take(&mut self.document_ends).into_iter().peekable();
+        fetch_first(&forms, numbering);
         for (i, &form) in forms.iter().enumerate() {
             while document_ends.next_if(|&end| end <= i).is_some() {
                 numbers.end_document();
@@ -220,6 +221,13 @@ impl Letters {
         }
         numbers.end_document();
     }
+}
+
+/// Ask for what the first words stand for, and for where that of the next ones is.
+fn fetch_first<N: Numbering>(forms: &[u32], numbering: &N) {
+    let known = |at: Range<usize>| forms.iter().take(at.end).skip(at.start).filter(|&&form| form < WAITING);
+    known(0..2 * AHEAD).for_each(|&form| numbering.prefetch_expansion(form));
+    known(0..AHEAD).for_each(|&form| numbering.prefetch_nodes(form));
 }
 
 /// Two or more white space characters in a row become one space; a single one stays what it is.

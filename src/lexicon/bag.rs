@@ -43,8 +43,17 @@ impl Bag {
 
     /// The distinct terms of the next document.
     pub fn distinct(&mut self, terms: &[u32]) -> &[u32] {
+        self.distinct_fetching(terms, |_| ())
+    }
+
+    /// The same; `fetch` asks for what each term will need, which is on its way while the others are counted.
+    #[inline(always)]
+    pub fn distinct_fetching(&mut self, terms: &[u32], fetch: impl Fn(u32)) -> &[u32] {
         let mut filling = self.start(terms.len());
-        terms.iter().for_each(|&term| filling.count(term));
+        terms.iter().for_each(|&term| {
+            fetch(term);
+            filling.count(term);
+        });
         let kept = filling.kept;
         self.finish(kept);
         &self.terms
@@ -58,7 +67,7 @@ impl Bag {
     /// Make room for a document of so many terms. One that is short uses a short part of the table, whatever was
     /// there before: that part is in the cache.
     fn start(&mut self, most: usize) -> Filling<'_> {
-        let size = (most * 2 + 1).next_power_of_two();
+        let size = (most * 3 + 1).next_power_of_two();
         if self.table.len() < size || self.stamp == u32::MAX {
             self.table = vec![(0, 0); size.max(self.table.len())];
             self.stamp = 0;

@@ -7,6 +7,9 @@ use crate::memory::{extend, prefetch};
 /// Memory for at most so many new forms is left to the next.
 const LEFT: usize = 256;
 
+/// So many new forms are remembered from one question to the next: what a loaded model has met, it need not analyze again.
+const REMEMBERED: usize = 8192;
+
 /// So many pairs are looked up before the new ones among them are numbered.
 const PAIRS: usize = 512;
 
@@ -194,6 +197,11 @@ impl<'a> Frozen<'a> {
         let mut new = self.new.filter(|new| new.table.len() <= LEFT)?;
         new.clear();
         Some(new)
+    }
+
+    /// Leave the new forms themselves to the next who reads with the same lexicon, unless they are many.
+    pub fn remembered(self) -> Option<Box<Forms>> {
+        self.new.filter(|new| new.table.len() <= REMEMBERED)
     }
 
     fn new_forms(&mut self) -> &mut Forms {

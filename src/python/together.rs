@@ -103,14 +103,23 @@ impl PyTogether {
 
     /// The place of its most probable class; ties go to the first.
     fn best(&self, py: Python<'_>, columns: &Bound<'_, PyList>) -> PyResult<usize> {
-        let mut highest = (0, f64::NEG_INFINITY);
-        for (class, score) in self.joint_of(py, columns)?.into_iter().enumerate() {
-            if score > highest.1 {
-                highest = (class, score);
-            }
-        }
-        Ok(highest.0)
+        Ok(highest(&self.joint_of(py, columns)?))
     }
+
+    /// The same of a text that all views look at.
+    fn best_of_text(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<usize> {
+        Ok(highest(&with_text(text, |document| self.sum(py, |_| document))??))
+    }
+}
+
+fn highest(scores: &[f64]) -> usize {
+    let mut highest = (0, f64::NEG_INFINITY);
+    for (class, &score) in scores.iter().enumerate() {
+        if score > highest.1 {
+            highest = (class, score);
+        }
+    }
+    highest.0
 }
 
 fn probabilities(mut scores: Vec<f64>) -> Vec<f64> {

@@ -1,5 +1,7 @@
 //! A bit for each term: of a million terms they stay in the cache, where a byte for each would not.
 
+use std::ops::Range;
+
 use crate::memory::extend;
 
 /// Which of some numbers are set; behind the last of them none is.
@@ -22,6 +24,18 @@ impl Bits {
     #[inline(always)]
     pub fn has(&self, number: usize) -> bool {
         self.0[number / 64] >> (number % 64) & 1 != 0
+    }
+
+    /// Set or clear some numbers, the first of which begins a word; `change` is told what each was.
+    #[inline(always)]
+    pub fn update(&mut self, numbers: Range<usize>, mut change: impl FnMut(usize, bool) -> bool) {
+        let words = &mut self.0[numbers.start / 64..];
+        for (word, first) in words.iter_mut().zip(numbers.clone().step_by(64)) {
+            let old = *word;
+            *word = (first..numbers.end.min(first + 64)).fold(0, |new, number| {
+                new | u64::from(change(number, old >> (number % 64) & 1 != 0)) << (number % 64)
+            });
+        }
     }
 
     /// Those of some numbers that are set. Which those are cannot be predicted, so nothing branches on it.
@@ -63,6 +77,15 @@ mod tests {
                     bits.set(number, on);
                     if on { set.insert(number as u32) } else { set.remove(&(number as u32)) };
                 }
+                let mut was = BTreeSet::new();
+                let all = 0..room.div_ceil(128) * 64;
+                bits.update(all.clone(), |number, on| {
+                    if on { was.insert(number as u32); }
+                    number % 3 == 0
+                });
+                prop_assert_eq!(&was, &set.range(..all.end as u32).copied().collect());
+                set.retain(|&number| number >= all.end as u32);
+                set.extend((0..all.end as u32).step_by(3));
                 bits.keep(&asked, &mut kept);
                 let expected: Vec<u32> = asked.iter().copied().filter(|number| set.contains(number)).collect();
                 prop_assert_eq!(&kept, &expected);

@@ -1,15 +1,15 @@
 //! Counts and the rows that are made of them, which change together.
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::analyze::located::{Part, parts};
 use crate::analyze::reader::{Document, Reader};
 use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
-use crate::lexicon::Forms;
 use crate::lexicon::bag::Bag;
 use crate::lexicon::numbering::Frozen;
+use crate::lexicon::{Forms, Lexicon};
 use crate::score::entries::Earned;
 use crate::score::making::Making;
 use crate::score::rows::{Rows, UNUSED};
@@ -30,7 +30,18 @@ const PART_BYTES: usize = 64 << 10;
 pub struct Living {
     pub tally: Tally,
     rows: Option<Rows>,
+    met: Mutex<Met>,
 }
+
+/// Forms that were met in questions, as long as the lexicon stays as it was.
+#[derive(Default)]
+struct Met {
+    lexicon: Option<State>,
+    forms: Option<Box<Forms>>,
+}
+
+/// Changes, nodes, and forms of two kinds.
+type State = (u64, u32, usize, usize);
 
 /// What reading needs and a call leaves behind for the next.
 #[derive(Default)]
@@ -49,6 +60,11 @@ thread_local! {
 struct Following<'a>(&'a mut Option<Rows>);
 
 impl Watcher for Following<'_> {
+    fn grow(&mut self, counts: &Counted) {
+        self.0.iter_mut().for_each(|rows| rows.grow(counts));
+    }
+
+    #[inline(always)]
     fn fetch(&mut self, counts: &Counted, cells: &[Cell]) {
         self.0.iter_mut().for_each(|rows| rows.fetch(counts, cells));
     }
@@ -75,7 +91,7 @@ impl Watcher for Following<'_> {
 
 impl Living {
     pub fn new(tally: Tally) -> Self {
-        Self { tally, rows: None }
+        Self { tally, ..Self::default() }
     }
 
     pub fn add(&mut self, context: &Context, learned: Labeled, threads: usize) -> Result<(), TallyError> {
@@ -110,8 +126,9 @@ impl Living {
         if self.tally.counted().is_none() {
             let width = order.iter().map(|&class| class as usize + 1).max().unwrap_or(0);
             if settings.is_whole() {
-                let lexicon = self.tally.lexicon().clone();
-                let mut rows = Rows::begin(settings.clone(), order.to_vec());
+                let (lexicon, classes) = self.tally.view();
+                let mut rows = Rows::begin(settings.clone(), order.to_vec(), classes);
+                let lexicon = lexicon.clone();
                 self.tally.index(width, &mut Making::new(&mut rows, &lexicon));
                 self.rows = Some(rows);
             } else {
@@ -236,7 +253,9 @@ impl Living {
         let (rows, counts) = self.ready()?;
         let Scratch { reader, bag, sums, forms } = scratch;
         let apart = rows.settings.smooth && rows.settings.is_binary();
-        let mut numbering = Frozen::new(counts.lexicon, apart).reusing(forms.take());
+        let met = if apart { None } else { self.met(counts.lexicon) };
+        let remembers = met.is_some();
+        let mut numbering = Frozen::new(counts.lexicon, apart).reusing(met.unwrap_or_else(|| forms.take()));
         for range in ranges(documents, order, context.read_bytes()) {
             context.check()?;
             numbering.tidy();
@@ -250,8 +269,28 @@ impl Living {
                 visit(rows, sums);
             }
         }
-        *forms = numbering.left();
+        if remembers {
+            self.remember(numbering.remembered());
+        } else {
+            *forms = numbering.left();
+        }
         Ok(())
+    }
+
+    /// The forms that were met in questions before, if no other thread asks with them now.
+    fn met(&self, lexicon: &Lexicon) -> Option<Option<Box<Forms>>> {
+        let state = (self.tally.changes, lexicon.nodes, lexicon.forms.ends.len(), lexicon.forms.table.len());
+        let mut met = self.met.try_lock().ok()?;
+        if met.lexicon.replace(state) != Some(state) {
+            met.forms = None;
+        }
+        Some(met.forms.take())
+    }
+
+    fn remember(&self, forms: Option<Box<Forms>>) {
+        if let Ok(mut met) = self.met.try_lock() {
+            met.forms = forms;
+        }
     }
 
     /// The terms of a text, each with the weights of its term, by place in the list of rows.
@@ -296,7 +335,7 @@ impl Rows {
         if !known {
             return Weights::Unknown;
         }
-        let row = index.row(node as usize);
+        let row = self.parts.row(index, node as usize);
         if self.parts[row.start] == UNUSED {
             return Weights::Unused;
         }
@@ -311,17 +350,19 @@ impl Rows {
     }
 
     fn weight(&self, counts: &Counted, node: usize, class: usize) -> f64 {
-        let part = counts.index.find(node, class).map(|place| self.parts[place]);
+        let shift = self.parts.shift(node);
+        let part = counts.index.find(node, class).map(|place| self.parts[place + shift]);
         let base = self.numbers.base[class];
         if self.settings.event == Event::Earned {
-            let (Earned { weight, own }, _) = self.entries.get(counts.index, node);
+            let (Earned { weight, own }, row) = self.earned(counts.index, node);
             let own = self.settings.by_class.row(own).get(class).copied();
-            let mean = self.sum_of(counts.index.row(node)) / self.order.len().max(1) as f64;
+            let mean = self.sum_of(row) / self.order.len().max(1) as f64;
             let shared = weight.get(&self.settings) * (part.unwrap_or(0.0) - mean + base);
             return shared + f64::from(own.unwrap_or(0.0));
         }
         let tf_idf = self.settings.is_tf_idf();
-        let scale = if tf_idf { idf(self.numbers.log_documents, self.holders[node]) } else { 1.0 };
+        let scale =
+            if tf_idf { idf(self.numbers.log_documents, self.holders_of(counts.index, node)) } else { 1.0 };
         if tf_idf && scale == 0.0 {
             return 0.0;
         }

@@ -24,31 +24,36 @@ impl<'a> Making<'a> {
 impl Maker for Making<'_> {
     fn count(&mut self, index: &Index, block: &Block) {
         let rows = &mut *self.rows;
-        rows.grow_terms(index, block.terms.end, self.lexicon);
+        let absent = rows.absent();
+        rows.grow_terms(index, block.terms.end, self.lexicon, absent);
         rows.totals.resize_with(block.classes.len(), Total::default);
-        block.cells().for_each(|cell| rows.used.set(cell.term as usize, true));
         if rows.settings.needs_holders() {
-            block.cells().for_each(|cell| rows.holders[cell.term as usize] += u64::from(cell.documents));
+            rows.count_holders(index, block.cells());
+        } else {
+            block.cells().for_each(|cell| rows.used.set(cell.term as usize, true));
         }
     }
 
     fn lay_out(&mut self, index: &Index, terms: Range<usize>) {
         let rows = &mut *self.rows;
-        let absent = rows.absent();
+        let (absent, needs_holders) = (rows.absent(), rows.settings.needs_holders());
         rows.grow_places(index, absent);
-        for node in terms {
-            let row = index.row(node);
+        let mut bits = std::mem::take(&mut rows.used);
+        bits.update(terms, |node, has_cells| {
+            let row = rows.parts.row(index, node);
             rows.entries.place(node, row);
-            let live = rows.used.has(node);
-            let used = live & rows.is_used(node);
-            rows.used.set(node, used);
+            let holders = rows.holders_of(index, node);
+            let live = if needs_holders { holders > 0 } else { has_cells };
+            let used = live & rows.is_used(node, holders);
             rows.terms += u64::from(used);
             let first = if live { UNUSED } else { DEAD };
             // A term without places begins where the next does, which comes later.
             if let Some(part) = rows.parts.get_mut(row.start) {
                 *part = if used { absent } else { first };
             }
-        }
+            used
+        });
+        rows.used = bits;
     }
 
     #[inline(always)]
@@ -57,7 +62,8 @@ impl Maker for Making<'_> {
         let used = rows.used.has(cell.term as usize);
         let mass = rows.settings.whole_of(cell);
         rows.totals[class].replace(0, if used { mass } else { 0 });
-        rows.parts[place] = if used { rows.log(mass) } else { UNUSED };
+        let at = place + rows.parts.shift(cell.term as usize);
+        rows.parts[at] = if used { rows.log(mass) } else { UNUSED };
     }
 }
 
@@ -116,26 +122,26 @@ mod tests {
             let classes: Vec<ClassCounts> = terms.iter().map(class).collect();
             let lexicon = Lexicon { nodes: TERMS, words: vec![1; TERMS as usize], ..Lexicon::default() };
             let (settings, order): (_, Vec<u32>) = (Arc::new(settings), (0..classes.len() as u32).collect());
-            let mut made = Rows::begin(settings.clone(), order.clone());
+            let mut made = Rows::begin(settings.clone(), order.clone(), &classes);
             let index = Index::new(TERMS as usize, 0, &classes, &mut Making::new(&mut made, &lexicon));
             let counts = Counted { lexicon: &lexicon, index: &index, classes: &classes };
             made.refresh(&counts);
             let anew = Rows::new(settings, order, &counts);
-            prop_assert_eq!(&made.holders, &anew.holders);
             prop_assert_eq!(made.terms, anew.terms);
             prop_assert_eq!(&made.numbers.base, &anew.numbers.base);
             for node in 0..TERMS as usize {
                 prop_assert_eq!(made.used.has(node), anew.used.has(node));
-                let row = index.row(node).range();
+                prop_assert_eq!(made.holders_of(&index, node), anew.holders_of(&index, node));
+                let row = made.parts.row(&index, node).range();
                 // Of a term that is not used only the first place says so.
                 let row = if made.used.has(node) { row } else { row.start..row.end.min(row.start + 1) };
                 let bits = |rows: &Rows| -> Vec<u64> { rows.parts[row.clone()].iter().map(|part| part.to_bits()).collect() };
                 prop_assert_eq!(bits(&made), bits(&anew));
                 if made.settings.event == Event::Earned {
-                    let (mine, place) = made.entries.get(&index, node);
-                    let (other, same) = anew.entries.get(&index, node);
+                    let (mine, place) = made.earned(&index, node);
+                    let (other, same) = anew.earned(&index, node);
                     prop_assert_eq!(mine.weight.get(&made.settings), other.weight.get(&anew.settings));
-                    prop_assert!(place == index.row(node) && same == place);
+                    prop_assert!(place.range() == made.parts.row(&index, node).range() && same == place);
                 }
             }
         }

@@ -5,14 +5,15 @@
 use std::sync::Arc;
 
 use crate::lexicon::Lexicon;
-use crate::memory::{extend, extend_to, prefetch, with_room};
+use crate::memory::{extend_to, prefetch};
 use crate::score::bits::Bits;
-use crate::score::entries::Entries;
+use crate::score::entries::{Earned, Entries};
+use crate::score::parts::Parts;
 use crate::score::settings::{Event, Frequency, Settings};
 use crate::score::totals::{Numbers, Total, log_of, mass};
-use crate::tally::cells::Cell;
+use crate::tally::cells::{Cell, ClassCounts};
 use crate::tally::index::{Counted, Index, Places};
-use crate::tally::watching::{Changed, Watcher};
+use crate::tally::watching::Watcher;
 
 /// In the first place of a row: the term has no count, and is as good as unknown.
 pub const DEAD: f64 = f64::NAN;
@@ -22,44 +23,48 @@ pub const UNUSED: f64 = f64::INFINITY;
 /// How many terms ahead cells are fetched.
 const AHEAD: usize = 8;
 
-/// Logarithms of whole numbers up to this are looked up.
-const SMALL: usize = 4096;
+/// Logarithms of whole numbers up to this are looked up, or up to what occurs.
+const SMALL: usize = 1 << 16;
 
 pub struct Rows {
     pub settings: Arc<Settings>,
     /// The classes in the order in which scores are given.
     pub order: Vec<u32>,
     /// One for each place of the index.
-    pub parts: Vec<f64>,
+    pub parts: Parts,
     /// Of each node, what it adds to all classes alike: in the complement model.
     pub offsets: Vec<f64>,
     pub entries: Entries,
-    /// How many documents have each node.
-    pub holders: Vec<u64>,
+    /// How many documents have each node, unless that stands before its parts.
+    pub(super) holders: Vec<u64>,
     dropped: Vec<bool>,
     /// Which terms are used.
     pub used: Bits,
     pub totals: Vec<Total>,
     pub terms: u64,
+    /// So many terms have room.
+    nodes: usize,
     logs: Vec<f64>,
     pub numbers: Numbers,
-    changing: Vec<Changing>,
-    /// Whether what a cell says depends on its own whole numbers alone, and every term is used.
-    plain: bool,
+    pub(super) changing: Vec<Changing>,
+    /// Whether what a cell says depends on its own whole numbers alone, and whether every term is used as well.
+    pub(super) whole: bool,
+    pub(super) plain: bool,
+    pub(super) needs_holders: bool,
 }
 
 /// A term that is about to change.
-struct Changing {
-    row: Places,
-    live: bool,
-    used: bool,
-    cell: Cell,
+pub struct Changing {
+    pub row: Places,
+    pub live: bool,
+    pub used: bool,
+    pub cell: Cell,
 }
 
 impl Rows {
     /// The rows of counts that are indexed already.
     pub fn new(settings: Arc<Settings>, order: Vec<u32>, counts: &Counted) -> Self {
-        let mut rows = Self::begin(settings, order);
+        let mut rows = Self::begin(settings, order, counts.classes);
         rows.grow(counts);
         for node in 0..counts.index.nodes() {
             if node + AHEAD < counts.index.nodes() {
@@ -71,20 +76,27 @@ impl Rows {
         rows
     }
 
-    /// No rows yet.
-    pub fn begin(settings: Arc<Settings>, order: Vec<u32>) -> Self {
+    /// No rows yet, of these counts.
+    pub fn begin(settings: Arc<Settings>, order: Vec<u32>, classes: &[ClassCounts]) -> Self {
         let mut dropped = Vec::new();
         if let Some(&last) = settings.dropped.iter().max() {
             dropped.resize(last as usize + 1, false);
             settings.dropped.iter().for_each(|&node| dropped[node as usize] = true);
         }
         let log = |k: usize| log_of(k as f64, settings.alpha);
+        let most = |counts: &ClassCounts| {
+            if settings.counts_documents() { counts.documents } else { counts.bound }
+        };
+        let most = classes.iter().map(most).max().unwrap_or(0);
+        let small = if settings.moves() { 0 } else { SMALL.min(2 * most as usize + 64) };
         Self {
-            logs: if settings.moves() { Vec::new() } else { (0..SMALL).map(log).collect() },
+            logs: (0..small).map(log).collect(),
+            whole: settings.is_whole(),
             plain: dropped.is_empty() && settings.is_whole() && !settings.needs_holders(),
+            needs_holders: settings.needs_holders(),
             settings,
             order,
-            parts: Vec::new(),
+            parts: Parts::default(),
             offsets: Vec::new(),
             entries: Entries::default(),
             holders: Vec::new(),
@@ -92,6 +104,7 @@ impl Rows {
             used: Bits::default(),
             totals: Vec::new(),
             terms: 0,
+            nodes: 0,
             numbers: Numbers::default(),
             changing: Vec::new(),
         }
@@ -101,46 +114,55 @@ impl Rows {
     fn enter(&mut self, counts: &Counted, node: usize) {
         let row = counts.index.row(node);
         self.entries.place(node, row);
-        if self.settings.needs_holders() {
+        if self.needs_holders {
             let documents = counts.cells_of(row).map(|(_, _, cell)| u64::from(cell.documents));
-            self.holders[node] = documents.sum();
+            self.set_holders(counts.index, node, documents.sum());
         }
         if self.write(counts, node) {
             self.terms += 1;
-            let holders = self.holders_of(node);
+            let holders = self.holders_of(counts.index, node);
             for (_, class, cell) in counts.cells_of(row) {
                 self.totals[class].change(&self.settings, cell, holders, true);
             }
         }
     }
 
-    fn grow(&mut self, counts: &Counted) {
-        self.grow_places(counts.index, if counts.index.is_direct() { DEAD } else { 0.0 });
-        self.grow_terms(counts.index, counts.index.nodes(), counts.lexicon);
-        if self.totals.len() < counts.classes.len() {
-            self.totals.resize_with(counts.classes.len(), Total::default);
-        }
-    }
-
+    /// Make room for the places of all terms.
     pub fn grow_places(&mut self, index: &Index, value: f64) {
-        if self.parts.is_empty() {
-            self.parts = with_room(index.room());
+        if !self.parts.has_heads() {
+            self.parts.grow(0, index.places(), value);
         }
-        extend(&mut self.parts, index.places(), value);
     }
 
     /// Make room for more terms, of which there will soon be as many as the lexicon has.
-    pub fn grow_terms(&mut self, index: &Index, nodes: usize, lexicon: &Lexicon) {
-        let all = lexicon.nodes as usize;
-        self.used.grow(nodes);
-        if self.settings.needs_holders() {
+    pub fn grow_terms(&mut self, index: &Index, nodes: usize, lexicon: &Lexicon, value: f64) {
+        let (all, earned) = (lexicon.nodes as usize, self.settings.event == Event::Earned);
+        if self.parts.is_empty() {
+            self.parts = Parts::new(index, earned);
+        }
+        if self.needs_holders && !self.parts.has_heads() {
             extend_to(&mut self.holders, nodes, all, 0);
         }
         if self.settings.event == Event::Complement {
             extend_to(&mut self.offsets, nodes, all, 0.0);
         }
-        if self.settings.event == Event::Earned {
-            self.entries.grow(index, nodes, lexicon, &self.settings);
+        if self.parts.has_heads() {
+            self.grow_heads(index, nodes, lexicon, value);
+        } else if earned {
+            self.entries.grow(nodes, lexicon, &self.settings);
+        }
+        self.used.grow(nodes);
+        self.nodes = self.nodes.max(nodes);
+    }
+
+    /// The same where what terms have earned stands before their parts.
+    fn grow_heads(&mut self, index: &Index, nodes: usize, lexicon: &Lexicon, value: f64) {
+        self.parts.grow(nodes, nodes * index.width(), value);
+        for node in self.nodes..nodes {
+            let start = self.parts.row(index, node).start;
+            let words = lexicon.words.get(node).copied().unwrap_or(1);
+            self.parts.set_earned(start, Earned::of(&self.settings, node, words));
+            self.parts.set_holders(start, 0);
         }
     }
 
@@ -156,22 +178,70 @@ impl Rows {
         self.numbers = Numbers::new(&self.settings, &self.order, &self.totals, self.terms, counts.classes);
     }
 
-    fn holders_of(&self, node: usize) -> u64 {
-        self.holders.get(node).copied().unwrap_or(1)
+    /// How many documents have a term, where that matters.
+    #[inline(always)]
+    pub fn holders_of(&self, index: &Index, node: usize) -> u64 {
+        match (self.needs_holders, self.parts.has_heads()) {
+            (false, _) => 1,
+            (true, false) => self.holders[node],
+            (true, true) => self.parts.holders(self.parts.row(index, node).start),
+        }
     }
 
-    /// Whether a term with a count is used.
     #[inline(always)]
-    pub fn is_used(&self, node: usize) -> bool {
-        (self.holders.is_empty() || (self.settings.least..=self.settings.most).contains(&self.holders[node]))
+    pub fn set_holders(&mut self, index: &Index, node: usize, holders: u64) {
+        if self.parts.has_heads() {
+            self.parts.set_holders(self.parts.row(index, node).start, holders);
+        } else {
+            self.holders[node] = holders;
+        }
+    }
+
+    /// Add the documents of cells to those that have their terms.
+    pub fn count_holders<'a>(&mut self, index: &Index, cells: impl Iterator<Item = &'a Cell>) {
+        if !self.parts.has_heads() {
+            let holders = &mut self.holders[..];
+            return cells.for_each(|cell| holders[cell.term as usize] += u64::from(cell.documents));
+        }
+        for cell in cells {
+            let start = self.parts.row(index, cell.term as usize).start;
+            let documents = self.parts.holders(start) + u64::from(cell.documents);
+            self.parts.set_holders(start, documents);
+        }
+    }
+
+    /// Whether a term with a count is used, that so many documents have.
+    #[inline(always)]
+    pub fn is_used(&self, node: usize, holders: u64) -> bool {
+        (!self.needs_holders || (self.settings.least..=self.settings.most).contains(&holders))
             && !self.dropped.get(node).copied().unwrap_or(false)
+    }
+
+    /// What a term has earned, and where its parts are.
+    #[inline(always)]
+    pub fn earned(&self, index: &Index, node: usize) -> (Earned, Places) {
+        if !self.parts.has_heads() {
+            return self.entries.get(node);
+        }
+        let row = self.parts.row(index, node);
+        (self.parts.earned(row.start), row)
+    }
+
+    /// Ask for what `earned` will need.
+    #[inline(always)]
+    pub fn prefetch_earned(&self, index: &Index, node: usize) {
+        if self.parts.has_heads() {
+            prefetch(&self.parts, self.parts.row(index, node).start);
+        } else {
+            self.entries.prefetch(node);
+        }
     }
 
     /// Write the row of a term as if no class had it; whether it is used.
     fn blank(&mut self, counts: &Counted, node: usize) -> bool {
-        let row = counts.index.row(node);
+        let row = self.parts.row(counts.index, node);
         let live = counts.index.is_live(node);
-        let used = live && self.is_used(node);
+        let used = live && self.is_used(node, self.holders_of(counts.index, node));
         self.used.set(node, used);
         let absent = self.absent();
         match &mut self.parts[row.range()] {
@@ -182,22 +252,24 @@ impl Rows {
     }
 
     /// Write the row of a term; whether it is used.
-    fn write(&mut self, counts: &Counted, node: usize) -> bool {
+    pub(super) fn write(&mut self, counts: &Counted, node: usize) -> bool {
         if !self.blank(counts, node) {
             return false;
         }
         let row = counts.index.row(node);
         let all =
             if self.settings.event == Event::Complement { self.write_offset(counts, node) } else { 0.0 };
+        let shift = self.parts.shift(node);
         for (place, _, cell) in counts.cells_of(row) {
-            self.parts[place] = self.part(cell, all);
+            self.parts[place + shift] = self.part(cell, all);
         }
         true
     }
 
     /// Write one place of a row whose others stay.
-    fn write_place(&mut self, place: usize, cell: &Cell) {
-        self.parts[place] = if cell.documents > 0 { self.part(cell, 0.0) } else { self.absent() };
+    pub(super) fn write_place(&mut self, node: usize, place: usize, cell: &Cell) {
+        let at = place + self.parts.shift(node);
+        self.parts[at] = if cell.documents > 0 { self.part(cell, 0.0) } else { self.absent() };
     }
 
     /// What a term of all classes adds to each, in the complement model; with tf-idf, of which documents decide, the
@@ -245,127 +317,5 @@ impl Rows {
     pub fn absent(&self) -> f64 {
         let impossible = self.settings.alpha == 0.0 && !self.settings.moves();
         if impossible { f64::NEG_INFINITY } else { 0.0 }
-    }
-
-    fn follow(&mut self, counts: &Counted, node: usize, class: usize, old: &Changing) {
-        let place = counts.index.find(node, class);
-        let new = place.and_then(|place| counts.cell(place, class)).copied().unwrap_or_default();
-        self.follow_to(counts, (node, class), old, place, &new);
-    }
-
-    #[inline(always)]
-    fn follow_to(
-        &mut self,
-        counts: &Counted,
-        (node, class): (usize, usize),
-        old: &Changing,
-        place: Option<usize>,
-        new: &Cell,
-    ) {
-        let row = counts.index.row(node);
-        self.entries.place(node, row);
-        let before = self.holders_of(node);
-        if !self.holders.is_empty() {
-            self.holders[node] = before + u64::from(new.documents) - u64::from(old.cell.documents);
-        }
-        let after = self.holders_of(node);
-        let live = new.documents > 0 || counts.index.is_live(node);
-        let used = live && self.is_used(node);
-        for (cell, holders, counted, added) in
-            [(&old.cell, before, old.used, false), (new, after, used, true)]
-        {
-            if counted && cell.documents > 0 {
-                self.totals[class].change(&self.settings, cell, holders, added);
-            }
-        }
-        let whole = old.used != used || (self.settings.is_tf_idf() && used);
-        if whole {
-            for (_, other, cell) in counts.cells_of(row).filter(|&(_, other, _)| other != class) {
-                for (holders, counted, added) in [(before, old.used, false), (after, used, true)] {
-                    if counted {
-                        self.totals[other].change(&self.settings, cell, holders, added);
-                    }
-                }
-            }
-        }
-        self.terms = self.terms + u64::from(used) - u64::from(old.used);
-        let moved = row != old.row || live != old.live || used != old.used;
-        match place {
-            Some(place) if !moved && used && self.settings.event != Event::Complement => {
-                self.write_place(place, new);
-            }
-            _ => drop(self.write(counts, node)),
-        }
-    }
-}
-
-impl Watcher for Rows {
-    fn fetch(&mut self, counts: &Counted, cells: &[Cell]) {
-        self.grow(counts);
-        for cell in cells {
-            let node = cell.term as usize;
-            let row = counts.index.row(node);
-            if !counts.index.is_direct() {
-                counts.index.prefetch_places(row);
-            }
-            prefetch(&self.parts, row.start);
-            if !self.holders.is_empty() {
-                prefetch(&self.holders, node);
-            }
-        }
-    }
-
-    fn before(&mut self, counts: &Counted, class: usize, cells: &[Cell]) {
-        let mut changing = std::mem::take(&mut self.changing);
-        changing.clear();
-        changing.extend(cells.iter().map(|cell| {
-            let node = cell.term as usize;
-            let place = counts.index.find(node, class);
-            let live = counts.index.is_live(node);
-            Changing {
-                row: counts.index.row(node),
-                live,
-                used: live && self.is_used(node),
-                cell: place.and_then(|place| counts.cell(place, class)).copied().unwrap_or_default(),
-            }
-        }));
-        self.changing = changing;
-    }
-
-    fn after(&mut self, counts: &Counted, class: usize, cells: &[Cell]) {
-        self.grow(counts);
-        let changing = std::mem::take(&mut self.changing);
-        for (cell, old) in cells.iter().zip(&changing) {
-            self.follow(counts, cell.term as usize, class, old);
-        }
-        self.changing = changing;
-    }
-
-    #[inline(always)]
-    fn changed(&mut self, counts: &Counted, class: usize, cell: &Changed) {
-        if self.plain && cell.live && cell.new.documents > 0 {
-            return self.changed_plain(class, cell);
-        }
-        self.changed_any(counts, class, cell);
-    }
-
-    fn lost(&mut self) {}
-}
-
-impl Rows {
-    /// Follow a cell of a known term where only its own whole numbers count.
-    #[inline(always)]
-    fn changed_plain(&mut self, class: usize, cell: &Changed) {
-        let (old, new) = (self.settings.whole_of(&cell.old), self.settings.whole_of(&cell.new));
-        self.totals[class].replace(old, new);
-        self.parts[cell.place] = self.log(new);
-    }
-
-    #[inline(never)]
-    fn changed_any(&mut self, counts: &Counted, class: usize, cell: &Changed) {
-        let row = counts.index.row(cell.node);
-        let used = cell.live && self.is_used(cell.node);
-        let old = Changing { row, live: cell.live, used, cell: cell.old };
-        self.follow_to(counts, (cell.node, class), &old, Some(cell.place), &cell.new);
     }
 }

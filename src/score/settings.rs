@@ -162,4 +162,13 @@ impl Weight {
         let group = (self.0.to_bits() & 0xFF) as usize;
         if self.0.is_nan() { settings.groups[group] } else { f64::from(self.0) }
     }
+
+    pub fn bits(self) -> u32 {
+        self.0.to_bits()
+    }
+
+    #[inline(always)]
+    pub fn of_bits(bits: u32) -> Self {
+        Self(f32::from_bits(bits))
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::lexicon::bag::Bag;
-use crate::memory::{prefetch, prefetch_all};
+use crate::memory::prefetch_all;
 use crate::score::entries::Earned;
 use crate::score::rows::{Rows, UNUSED};
 use crate::score::settings::Event;
@@ -141,7 +141,7 @@ impl Sums {
     fn fill_earned(&mut self, rows: &Rows, index: &Index, nodes: &[u32], bag: &mut Bag) {
         let mut known = std::mem::take(&mut self.known);
         rows.used.keep(nodes, &mut known);
-        bag.distinct(&known);
+        bag.distinct_fetching(&known, |node| rows.prefetch_earned(index, node as usize));
         self.known = known;
         self.own.clear();
         self.own.resize(self.classes.len(), 0.0);
@@ -161,7 +161,7 @@ impl Sums {
         let (values, mut squares) = (Values::new(), 0.0);
         for (i, (node, times)) in bag.pairs().enumerate() {
             look_ahead_earned(rows, index, &bag.terms, i);
-            let (Earned { weight, own }, row) = rows.entries.get(index, node as usize);
+            let (Earned { weight, own }, row) = rows.earned(index, node as usize);
             let value = values.of(times);
             squares += value * value;
             let x = value * weight.get(&rows.settings);
@@ -179,16 +179,12 @@ impl Sums {
     fn add_earned_two(&mut self, rows: &Rows, bag: &Bag) -> f64 {
         let (values, mut squares, mut base) = (Values::new(), 0.0, 0.0);
         let (mut sums, mut owns) = ([0.0; 2], [0.0; 2]);
-        let (earned, (parts, _)) = (&rows.entries.direct, rows.parts.as_chunks::<2>());
+        let parts = rows.parts.of_two();
         let (own_rows, _) = rows.settings.by_class.rows().as_chunks::<2>();
         let own_rows = if own_rows.is_empty() { &[[0.0; 2]] } else { own_rows };
-        for (i, (node, times)) in bag.pairs().enumerate() {
-            if let Some(&far) = bag.terms.get(i + 2 * AHEAD) {
-                prefetch(earned, far as usize);
-                prefetch(parts, far as usize);
-            }
-            let row = parts[node as usize];
-            let Earned { weight, own } = earned[node as usize];
+        for (node, times) in bag.pairs() {
+            let [earned, _, row @ ..] = parts[node as usize];
+            let Earned { weight, own } = Earned::of_bits(earned.to_bits());
             let value = values.of(times);
             let x = value * weight.get(&rows.settings);
             squares += value * value;
@@ -218,8 +214,11 @@ impl Sums {
             if rows.parts[row.start] == UNUSED {
                 continue;
             }
-            let scale =
-                if tf_idf { idf(rows.numbers.log_documents, rows.holders[node as usize]) } else { 1.0 };
+            let scale = if tf_idf {
+                idf(rows.numbers.log_documents, rows.holders_of(index, node as usize))
+            } else {
+                1.0
+            };
             if tf_idf && scale == 0.0 {
                 continue;
             }
@@ -326,9 +325,8 @@ fn look_ahead(rows: &Rows, index: &Index, terms: &[u32], i: usize) {
 /// The same of terms that are used and have earned weights.
 #[inline(always)]
 fn look_ahead_earned(rows: &Rows, index: &Index, terms: &[u32], i: usize) {
-    terms.get(i + 2 * AHEAD).into_iter().for_each(|&far| rows.entries.prefetch(far as usize));
     let Some(&near) = terms.get(i + AHEAD) else { return };
-    let (Earned { own, .. }, row) = rows.entries.get(index, near as usize);
+    let (Earned { own, .. }, row) = rows.earned(index, near as usize);
     fetch_row(rows, index, row);
     if own != 0 {
         prefetch_all(rows.settings.by_class.row(own));

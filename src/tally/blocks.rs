@@ -29,7 +29,9 @@ pub fn blocks(terms: usize, classes: &[ClassCounts]) -> impl Iterator<Item = Blo
         let own = classes.iter().zip(&mut starts).map(|(counts, start)| {
             let from = *start;
             let cells = &counts.unordered()[from..];
-            let cells = &cells[..cells.iter().take_while(|cell| (cell.term as usize) < terms.end).count()];
+            // No class has more cells than there are terms.
+            let cells = &cells[..cells.len().min(TERMS)];
+            let cells = &cells[..cells.partition_point(|cell| (cell.term as usize) < terms.end)];
             *start += cells.len();
             (from, cells)
         });

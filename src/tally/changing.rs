@@ -13,8 +13,11 @@ use crate::tally::{Shard, Tally};
 /// A delta of less than this part of the cells is put in place by place; a larger one is merged.
 const IN_PLACE: usize = 8;
 
-/// So many cells are changed at a time, while the next are fetched from memory and, of those after them, where they are.
-const TOGETHER: usize = 32;
+/// So many cells are changed at a time.
+const TOGETHER: usize = 4;
+
+/// So many times as many before, they are fetched from memory and, once more before that, where they are.
+const AHEAD: usize = 8;
 
 /// So many cells are fetched at a time before they are looked at.
 const FETCHED: usize = 256;
@@ -50,14 +53,15 @@ impl Tally {
             self.common.add(delta.class, delta.documents);
         }
         let chunk = |i: usize| delta.cells.chunks(TOGETHER).nth(i).unwrap_or(&[]);
-        for i in 0..delta.cells.len().div_ceil(TOGETHER) + 2 {
+        watcher.grow(&Counted { lexicon: &shard.lexicon, index, classes: &shard.classes });
+        for i in 0..delta.cells.len().div_ceil(TOGETHER) + 2 * AHEAD {
             let counted = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };
             fetch_index(&counted, chunk(i));
-            if let Some(next) = i.checked_sub(1).map(chunk) {
+            if let Some(next) = i.checked_sub(AHEAD).map(chunk) {
                 watcher.fetch(&counted, next);
                 fetch(&counted, delta.class, next);
             }
-            if let Some(cells) = i.checked_sub(2).map(chunk) {
+            if let Some(cells) = i.checked_sub(2 * AHEAD).map(chunk) {
                 change_cells(shard, index, delta.class, cells, add, watcher);
             }
         }
@@ -153,6 +157,7 @@ fn change_cells(
 }
 
 /// Add cells where every term has a place for each class: no place moves, so each is followed at once.
+#[inline(always)]
 fn add_direct(
     shard: &mut Shard,
     index: &mut Index,
@@ -213,16 +218,19 @@ fn take_cell(
     }
 }
 
+#[inline(always)]
 fn fetch_index(counted: &Counted, cells: &[Cell]) {
     cells.iter().for_each(|cell| counted.index.prefetch(cell.term as usize));
 }
 
 /// Ask for the cells that will change.
+#[inline(always)]
 fn fetch(counted: &Counted, class: usize, cells: &[Cell]) {
     let (known, index) = (counted.classes[class].unordered(), counted.index);
     // What is to be forgotten may have terms that were never learned.
     for node in cells.iter().map(|cell| cell.term as usize).filter(|&node| node < index.nodes()) {
-        if let Some(place) = index.find(node, class) {
+        if let Some(place) = index.place(node, class) {
+            // No address is wrong: where there is no cell, nothing is read.
             prefetch(known, index.position(place) as usize);
         }
     }

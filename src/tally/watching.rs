@@ -5,7 +5,9 @@ use crate::tally::index::Counted;
 
 /// What follows indexed counts as they change.
 pub trait Watcher {
-    /// Make room for what the cells of these terms will need, and ask the memory for it.
+    /// Make room for terms that may be new.
+    fn grow(&mut self, counts: &Counted);
+    /// Ask the memory for what the cells of these terms will need.
     fn fetch(&mut self, counts: &Counted, cells: &[Cell]);
     /// The cells of these terms in this class are about to change.
     fn before(&mut self, counts: &Counted, class: usize, cells: &[Cell]);
@@ -28,6 +30,7 @@ pub struct Changed {
 
 /// No rows follow.
 impl Watcher for () {
+    fn grow(&mut self, _: &Counted) {}
     fn fetch(&mut self, _: &Counted, _: &[Cell]) {}
     fn before(&mut self, _: &Counted, _: usize, _: &[Cell]) {}
     fn after(&mut self, _: &Counted, _: usize, _: &[Cell]) {}
