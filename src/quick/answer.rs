@@ -16,7 +16,8 @@ use crate::score::rows::Rows;
 use crate::score::settings::{ByClass, Event, Frequency, Settings};
 use crate::score::sums::Sums;
 use crate::tally::cells::{Cell, ClassCounts};
-use crate::tally::index::{Counted, Index};
+use crate::tally::counted::Counted;
+use crate::tally::index::Index;
 
 /// In place of the weight of a term that is not used.
 pub const DROPPED: f32 = -524_288.0;
@@ -44,7 +45,8 @@ impl View {
         let mut reader = Reader::default();
         read(&mut reader, context, document, &mut sought)?;
         let (settings, classes) = self.fetched(&mut sought, documents)?;
-        let index = Index::new(sought.lexicon.nodes as usize, classes.len(), &classes, &mut ());
+        let mut index = Index::new(sought.lexicon.nodes as usize, classes.len(), &classes, &mut ());
+        index.locate(&classes);
         let counts = Counted { lexicon: &sought.lexicon, index: &index, classes: &classes };
         let order: Vec<u32> = (0..classes.len() as u32).collect();
         let mut rows = Rows::new(Arc::new(settings), order, &counts);

@@ -5,7 +5,8 @@ use crate::score::rows::{Changing, DEAD, Rows, UNUSED};
 use crate::score::settings::Event;
 use crate::score::totals::Total;
 use crate::tally::cells::Cell;
-use crate::tally::index::{Counted, Index};
+use crate::tally::counted::Counted;
+use crate::tally::index::Index;
 use crate::tally::watching::{Changed, Watcher};
 
 impl Rows {

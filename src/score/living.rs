@@ -18,7 +18,8 @@ use crate::score::sums::Sums;
 use crate::score::totals::{idf, log_shares};
 use crate::tally::Tally;
 use crate::tally::cells::Cell;
-use crate::tally::index::{Counted, Places};
+use crate::tally::counted::Counted;
+use crate::tally::index::Places;
 use crate::tally::watching::{Changed, Watcher};
 use crate::threads::{ForEach, for_each_document, ranges};
 
@@ -135,10 +136,13 @@ impl Living {
                 self.tally.index(width, &mut ());
             }
         }
-        let counts = self.tally.counted().ok_or(TallyError::Lost)?;
         match &mut self.rows {
             Some(rows) if Arc::ptr_eq(&rows.settings, settings) => rows.order = order.to_vec(),
-            rows => *rows = Some(Rows::new(settings.clone(), order.to_vec(), &counts)),
+            rows => {
+                self.tally.locate();
+                let counts = self.tally.counted().ok_or(TallyError::Lost)?;
+                *rows = Some(Rows::new(settings.clone(), order.to_vec(), &counts));
+            }
         }
         self.refresh();
         Ok(())
@@ -331,11 +335,13 @@ pub enum Weights {
 impl Rows {
     fn weights_of(&self, counts: &Counted, node: u32) -> Weights {
         let index = counts.index;
-        let known = (node as usize) < index.nodes() && index.is_live(node as usize);
-        if !known {
+        if node as usize >= index.nodes() {
             return Weights::Unknown;
         }
         let row = self.parts.row(index, node as usize);
+        if row.start == row.end || self.parts[row.start].is_nan() {
+            return Weights::Unknown;
+        }
         if self.parts[row.start] == UNUSED {
             return Weights::Unused;
         }
@@ -351,13 +357,14 @@ impl Rows {
 
     fn weight(&self, counts: &Counted, node: usize, class: usize) -> f64 {
         let shift = self.parts.shift(node);
-        let part = counts.index.find(node, class).map(|place| self.parts[place + shift]);
+        let part = counts.index.place(node, class).map(|place| self.parts[place + shift]);
         let base = self.numbers.base[class];
         if self.settings.event == Event::Earned {
             let (Earned { weight, own }, row) = self.earned(counts.index, node);
             let own = self.settings.by_class.row(own).get(class).copied();
             let mean = self.sum_of(row) / self.order.len().max(1) as f64;
-            let shared = weight.get(&self.settings) * (part.unwrap_or(0.0) - mean + base);
+            let part = part.filter(|part| part.is_finite()).unwrap_or(0.0);
+            let shared = weight.get(&self.settings) * (part - mean + base);
             return shared + f64::from(own.unwrap_or(0.0));
         }
         let tf_idf = self.settings.is_tf_idf();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::score::settings::{ByClass, Event, Frequency, Settings};
     use crate::tally::cells::ClassCounts;
-    use crate::tally::index::Counted;
+    use crate::tally::counted::Counted;
 
     const TERMS: u32 = 20_000;
 
@@ -123,7 +123,8 @@ mod tests {
             let lexicon = Lexicon { nodes: TERMS, words: vec![1; TERMS as usize], ..Lexicon::default() };
             let (settings, order): (_, Vec<u32>) = (Arc::new(settings), (0..classes.len() as u32).collect());
             let mut made = Rows::begin(settings.clone(), order.clone(), &classes);
-            let index = Index::new(TERMS as usize, 0, &classes, &mut Making::new(&mut made, &lexicon));
+            let mut index = Index::new(TERMS as usize, 0, &classes, &mut Making::new(&mut made, &lexicon));
+            index.locate(&classes);
             let counts = Counted { lexicon: &lexicon, index: &index, classes: &classes };
             made.refresh(&counts);
             let anew = Rows::new(settings, order, &counts);

@@ -12,7 +12,8 @@ use crate::score::parts::Parts;
 use crate::score::settings::{Event, Frequency, Settings};
 use crate::score::totals::{Numbers, Total, log_of, mass};
 use crate::tally::cells::{Cell, ClassCounts};
-use crate::tally::index::{Counted, Index, Places};
+use crate::tally::counted::Counted;
+use crate::tally::index::{Index, Places};
 use crate::tally::watching::Watcher;
 
 /// In the first place of a row: the term has no count, and is as good as unknown.

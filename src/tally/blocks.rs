@@ -10,14 +10,13 @@ const TERMS: usize = 1 << 13;
 /// Some terms and, class by class, their cells.
 pub struct Block<'a> {
     pub terms: Range<usize>,
-    /// Of each class, the position of the first cell, and the cells.
-    pub classes: Vec<(usize, &'a [Cell])>,
+    pub classes: Vec<&'a [Cell]>,
 }
 
 impl Block<'_> {
     /// All cells.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.classes.iter().flat_map(|&(_, cells)| cells)
+        self.classes.iter().copied().flatten()
     }
 }
 
@@ -27,13 +26,12 @@ pub fn blocks(terms: usize, classes: &[ClassCounts]) -> impl Iterator<Item = Blo
     (0..terms).step_by(TERMS).map(move |first| {
         let terms = first..(first + TERMS).min(terms);
         let own = classes.iter().zip(&mut starts).map(|(counts, start)| {
-            let from = *start;
-            let cells = &counts.unordered()[from..];
+            let cells = &counts.unordered()[*start..];
             // No class has more cells than there are terms.
             let cells = &cells[..cells.len().min(TERMS)];
             let cells = &cells[..cells.partition_point(|cell| (cell.term as usize) < terms.end)];
             *start += cells.len();
-            (from, cells)
+            cells
         });
         let classes = own.collect();
         Block { terms, classes }

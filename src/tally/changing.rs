@@ -6,7 +6,8 @@ use crate::errors::TallyError;
 use crate::memory::prefetch;
 use crate::tally::cells::{Cell, ClassCounts, Delta};
 use crate::tally::common::Common;
-use crate::tally::index::{Counted, Index, Maker, NONE};
+use crate::tally::counted::Counted;
+use crate::tally::index::{Index, Maker, NONE};
 use crate::tally::watching::{Changed, Watcher};
 use crate::tally::{Shard, Tally};
 
@@ -82,6 +83,13 @@ impl Tally {
         let index = Index::new(shard.lexicon.nodes as usize, width, &shard.classes, maker);
         self.index = Some(index);
         self.common = Common::default();
+    }
+
+    /// Let the index know where cells are, to change them.
+    pub fn locate(&mut self) {
+        if let (Some(index), Some(shard)) = (&mut self.index, self.shards.first()) {
+            index.locate(&shard.classes);
+        }
     }
 
     /// The counts, if they are indexed.
@@ -283,6 +291,7 @@ mod tests {
                 known.extend((0..).zip(&terms).map(|(position, &term)| ((term as usize, class), position)));
             }
             let mut index = Index::new(12, width, &classes, &mut ());
+            index.locate(&classes);
             index.grow(20);
             for (position, (node, class, add)) in (100u32..).zip(changes) {
                 let class = class % width;

@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use crate::lexicon::Lexicon;
-use crate::memory::{extend, with_room};
+use crate::memory::{extend, filled, with_room};
 use crate::tally::blocks::{Block, blocks};
 use crate::tally::cells::{Cell, ClassCounts};
 
@@ -51,7 +50,10 @@ pub struct Index {
     /// Unless every term has a place for each class.
     rows: Option<Vec<Row>>,
     class: Vec<u32>,
+    /// Where the cell of each place is among those of its class: made for the first change, since answers need none.
     position: Vec<u32>,
+    places: usize,
+    room: usize,
     live: usize,
 }
 
@@ -93,7 +95,9 @@ impl Index {
             nodes: 0,
             rows: (!direct).then(|| with_room(nodes)),
             class: with_room(if direct { 0 } else { places }),
-            position: with_room(places),
+            position: Vec::new(),
+            places: 0,
+            room: places,
             live,
         }
     }
@@ -102,11 +106,12 @@ impl Index {
     fn lay_out(&mut self, block: &Block) {
         self.nodes = block.terms.end;
         let Some(rows) = &mut self.rows else {
-            return self.position.resize(self.nodes * self.width, NONE);
+            self.places = self.nodes * self.width;
+            return;
         };
         rows.resize(self.nodes, Row::default());
         block.cells().for_each(|cell| rows[cell.term as usize].cells += 1);
-        let mut end = self.position.len() as u32;
+        let mut end = self.places as u32;
         for row in &mut rows[block.terms.clone()] {
             let full = row.cells as usize * FULL_FROM > self.width;
             row.start = end;
@@ -115,7 +120,7 @@ impl Index {
             end += if full { self.width as u32 } else { row.cells };
         }
         self.class.resize(end as usize, NONE);
-        self.position.resize(end as usize, NONE);
+        self.places = end as usize;
         for row in rows[block.terms.clone()].iter().filter(|row| row.is_full()) {
             number(&mut self.class[row.start as usize..][..self.width]);
         }
@@ -123,8 +128,8 @@ impl Index {
 
     /// Give the cells of a block their places.
     fn put(&mut self, block: &Block, maker: &mut impl Maker) {
-        for (class, &(start, cells)) in block.classes.iter().enumerate() {
-            for (cell, position) in cells.iter().zip(start as u32..) {
+        for (class, cells) in block.classes.iter().enumerate() {
+            for cell in *cells {
                 let node = cell.term as usize;
                 let place = match &mut self.rows {
                     None => node * self.width + class,
@@ -134,20 +139,39 @@ impl Index {
                         place
                     }
                 };
-                self.position[place] = position;
                 maker.put(class, cell, place);
             }
         }
     }
 
+    fn is_located(&self) -> bool {
+        self.position.len() == self.places
+    }
+
+    /// Note where the cells are, which are those that were indexed and have not moved since, unless that is known.
+    pub fn locate(&mut self, classes: &[ClassCounts]) {
+        if self.is_located() {
+            return;
+        }
+        let mut position = filled(self.places, NONE);
+        for (class, counts) in classes.iter().enumerate() {
+            for (cell, at) in counts.unordered().iter().zip(0..) {
+                if let Some(place) = self.place(cell.term as usize, class) {
+                    position[place] = at;
+                }
+            }
+        }
+        self.position = position;
+    }
+
     /// How many places there will be at most, as long as no term is new.
     pub fn room(&self) -> usize {
-        self.position.capacity()
+        self.room
     }
 
     /// How many places there are, used or not.
     pub fn places(&self) -> usize {
-        self.position.len()
+        self.places
     }
 
     /// How many cells there are.
@@ -174,7 +198,13 @@ impl Index {
             return;
         }
         match &mut self.rows {
-            None => extend(&mut self.position, nodes * self.width, NONE),
+            None => {
+                let located = self.is_located();
+                self.places = nodes * self.width;
+                if located {
+                    extend(&mut self.position, self.places, NONE);
+                }
+            }
             Some(rows) => extend(rows, nodes, Row::default()),
         }
         self.nodes = nodes;
@@ -240,7 +270,7 @@ impl Index {
         &self.class[row.range()]
     }
 
-    /// Where a place's cell is among those of its class; NONE if there is none.
+    /// Where a place's cell is among those of its class, of cells that are located; NONE if there is none.
     #[inline(always)]
     pub fn position(&self, place: usize) -> u32 {
         self.position[place]
@@ -299,9 +329,10 @@ impl Index {
         let room = (cells + 1).next_power_of_two();
         let full = room * FULL_FROM > self.width;
         let room = if full { self.width } else { room };
-        let start = self.position.len();
-        extend(&mut self.position, start + room, NONE);
-        extend(&mut self.class, start + room, NONE);
+        let start = self.places;
+        self.places += room;
+        extend(&mut self.position, self.places, NONE);
+        extend(&mut self.class, self.places, NONE);
         if full {
             number(&mut self.class[start..]);
         }
@@ -339,45 +370,6 @@ impl Index {
 
 fn number(classes: &mut [u32]) {
     (0..).zip(classes).for_each(|(class, at)| *at = class);
-}
-
-/// Indexed counts, as they are at the moment.
-pub struct Counted<'a> {
-    pub lexicon: &'a Lexicon,
-    pub index: &'a Index,
-    pub classes: &'a [ClassCounts],
-}
-
-impl Counted<'_> {
-    /// The cell at a place, which belongs to this class.
-    #[inline(always)]
-    pub fn cell(&self, place: usize, class: usize) -> Option<&Cell> {
-        match self.index.position(place) {
-            NONE => None,
-            position => self.classes[class].unordered().get(position as usize),
-        }
-    }
-
-    /// The cells at some places, each with its place and class.
-    #[inline(always)]
-    pub fn cells_of(&self, row: Places) -> impl Iterator<Item = (usize, usize, &Cell)> {
-        row.range().filter_map(move |place| {
-            let class = self.index.class(row, place);
-            self.cell(place, class).map(|cell| (place, class, cell))
-        })
-    }
-
-    /// Ask for the cells of a term.
-    #[inline(always)]
-    pub fn prefetch(&self, node: usize) {
-        let row = self.index.row(node);
-        for place in row.range() {
-            let cells =
-                self.classes.get(self.index.class(row, place)).map_or(&[][..], ClassCounts::unordered);
-            // No address is wrong: where there is no cell, nothing is read.
-            crate::memory::prefetch(cells, self.index.position(place) as usize);
-        }
-    }
 }
 
 /// What is made of cells while they are indexed, block by block, so that both are in the cache.

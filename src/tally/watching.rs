@@ -1,7 +1,7 @@
 //! Who follows indexed counts as they change.
 
 use crate::tally::cells::Cell;
-use crate::tally::index::Counted;
+use crate::tally::counted::Counted;
 
 /// What follows indexed counts as they change.
 pub trait Watcher {
