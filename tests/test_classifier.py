@@ -271,6 +271,8 @@ def test_one_text_is_answered_as_one_of_many_whatever_was_set_since() -> None:
         alone = [model.predict([text]).tolist()[0] for text in asked]
         assert alone == [model.predict([text, text]).tolist()[1] for text in asked]
         assert alone == [model.predict([text]).tolist()[0] for text in asked]
+        posteriors = np.vstack([model.predict_proba([text]) for text in asked])
+        np.testing.assert_array_equal(posteriors, model.predict_proba(asked))
         seen.add(tuple(alone))
     assert len(seen) > 3
 

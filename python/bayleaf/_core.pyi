@@ -242,8 +242,11 @@ class Together:
     def best(self, columns: list[Any]) -> int:
         """The place of the most probable class; ties go to the first class."""
 
+    def posterior_of_text(self, text: str) -> list[float]:
+        """The posterior of each class for a text that all views look at."""
+
     def best_of_text(self, text: str) -> int:
-        """The same of a text that all views look at."""
+        """The place of its most probable class."""
 
 @final
 class Standing:

@@ -190,6 +190,11 @@ class Compiled:
         assert self._together is not None
         return self._alone[self._together.best_of_text(text)].copy()
 
+    def posterior_of_text(self, text: str) -> Floats:
+        """The posterior of each class for a text, in one row, if it `takes_text`."""
+        assert self._together is not None
+        return np.array([self._together.posterior_of_text(text)])
+
     def posterior_of_one(self, columns: list[Any], threads: int) -> dict[Label, float]:
         """The posterior of each class for the only document."""
         if self._together is None:
@@ -322,12 +327,12 @@ class Answers:
         with self._turn:
             return question(self._derived(derive), columns, threads)
 
-    def of_text(self, text: str) -> NDArray[Any] | None:
-        """The label of one text, if nothing must be derived and no other thread changes the model."""
+    def of_text(self, text: str, question: Callable[[Compiled, str], T]) -> T | None:
+        """What is asked of one text, if nothing must be derived and no other thread changes the model."""
         compiled, changes = self._compiled, self._turn.changes
         if compiled is None or compiled.changes != changes or not compiled.takes_text:
             return None
-        answer = compiled.label_of_text(text)
+        answer = question(compiled, text)
         return answer if changes == self._turn.changes else None
 
     def _derived(self, derive: Derive) -> Compiled:

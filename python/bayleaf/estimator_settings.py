@@ -17,8 +17,6 @@ class Settled:
     def __init__(self) -> None:
         self._seen: tuple[Any, ...] | None = None
         self._classes: Any = None
-        self.decides_by_posterior = False
-        """Whether neither costs nor thresholds were given."""
 
     def is_known(self, estimator: NaiveBayes) -> bool:
         """Whether neither the estimator nor its model was set otherwise since."""
@@ -37,7 +35,6 @@ class Settled:
         """The model has the settings of the estimator; the prior by weights follows every row."""
         weighs = estimator._sizes_.sums is not None or estimator.class_weight is not None
         model = estimator.model_
-        self.decides_by_posterior = estimator.costs is None and estimator.thresholds is None
         self._seen = (
             None if weighs else (model, model._answers.settings, model.threads, estimator._sizes_.sums)
         )

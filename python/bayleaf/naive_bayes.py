@@ -39,9 +39,7 @@ from bayleaf.view_parameters import ViewParameters
 T = TypeVar("T")
 _ALL = object()
 """In place of classes: there is one batch, of all rows."""
-_SETTINGS = frozenset(
-    {"alpha", "priors", "unseen", "tuning", "class_weight", "threads", "costs", "thresholds"}
-)
+_SETTINGS = frozenset({"alpha", "priors", "unseen", "tuning", "class_weight", "threads"})
 """What is looked at before the model answers, unless nothing was assigned since."""
 
 
@@ -326,13 +324,10 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
 
     def predict(self, X: Any, unsure: float | None = None, unsure_label: Label | None = None) -> NDArray[Any]:
         """The class of each row; where its posterior is below `unsure`, None or `unsure_label`."""
-        if unsure is None and type(X) is list and len(X) == 1 and type(X[0]) is str:
-            answer = self._answer_to(X[0])
-            if answer is not None:
-                return answer
-        model = self._ready()
         if unsure is None and self.costs is None and self.thresholds is None:
-            return model.predict(self._columns(X, reset=False))
+            answer = self._answer_to(X, Compiled.label_of_text)
+            return self._ready().predict(self._columns(X, reset=False)) if answer is None else answer
+        self._ready()
         posterior = self.predict_proba(X)
         chosen = decide(posterior, self.classes_.tolist(), self.costs, self.thresholds)
         answers: NDArray[Any] = self.classes_[chosen]
@@ -340,16 +335,19 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
             return answers
         return unless_unsure(answers, posterior[np.arange(len(chosen)), chosen], unsure, unsure_label)
 
-    def _answer_to(self, text: str) -> NDArray[Any] | None:
-        """The class of one text, if everything is ready: for services, which ask for one after the other."""
-        settled: Settled | None = self.__dict__.get("_settled_")
-        if settled is None or not settled.decides_by_posterior or not settled.is_known(self):
+    def _answer_to(self, X: Any, question: Callable[[Compiled, str], T]) -> T | None:
+        """What is asked of the only row, if that is a text and everything is ready: as services ask."""
+        if type(X) is not list or len(X) != 1 or type(X[0]) is not str:
             return None
-        return self.model_._answers.of_text(text)
+        settled: Settled | None = self.__dict__.get("_settled_")
+        if settled is None or not settled.is_known(self):
+            return None
+        return self.model_._answers.of_text(X[0], question)
 
     def predict_proba(self, X: Any) -> Floats:
         """The posterior of each class, a column for each in `classes_`."""
-        return probabilities(self.predict_log_proba(X))
+        posterior = self._answer_to(X, Compiled.posterior_of_text)
+        return probabilities(self.predict_log_proba(X)) if posterior is None else posterior
 
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of the posterior: the joint minus the evidence."""

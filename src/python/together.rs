@@ -106,7 +106,12 @@ impl PyTogether {
         Ok(highest(&self.joint_of(py, columns)?))
     }
 
-    /// The same of a text that all views look at.
+    /// The posterior of each class for a text that all views look at.
+    fn posterior_of_text(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Vec<f64>> {
+        Ok(probabilities(with_text(text, |document| self.sum(py, |_| document))??))
+    }
+
+    /// The place of its most probable class.
     fn best_of_text(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<usize> {
         Ok(highest(&with_text(text, |document| self.sum(py, |_| document))??))
     }
