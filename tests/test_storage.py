@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 from bayleaf import Model, ModelFileError, bytes_, chars, storage, words
+from bayleaf.text.counts import TextTally
 from bayleaf.text.normalization import FunctionNeeded
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -125,6 +126,14 @@ def refused(data: bytes) -> str:
     assert message.startswith("the bytes ")
     assert message.endswith(".")
     return message
+
+
+def test_to_load_copy_and_save_a_model_makes_no_table_of_its_terms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TextTally, "_own", property(lambda _: pytest.fail("a table was made")))
+    Model.from_bytes(DATA).copy().save(tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == DATA
 
 
 def test_a_file_that_was_cut_anywhere_is_refused() -> None:

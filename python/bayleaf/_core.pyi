@@ -170,6 +170,10 @@ class Tally:
         """Some counts of the classes in `order`, in one canonical order of terms, and each term's node."""
 
     @staticmethod
+    def check(analyzer: Analyzer, arrays: dict[str, NDArray[Any]]) -> None:
+        """Raise what `restore` would raise."""
+
+    @staticmethod
     def restore(analyzer: Analyzer, arrays: dict[str, NDArray[Any]]) -> Tally:
         """The tally that exported these arrays; ValueError if none can have."""
 

@@ -126,6 +126,12 @@ impl PyTally {
     }
 
     #[staticmethod]
+    fn check(py: Python<'_>, analyzer: &Analyzer, arrays: &Bound<'_, PyDict>) -> PyResult<()> {
+        let deepest = analyzer.analysis.deepest();
+        Ok(with_stored(arrays, |arrays| py.detach(|| arrays.check_view(deepest)))??)
+    }
+
+    #[staticmethod]
     fn restore(py: Python<'_>, analyzer: Py<Analyzer>, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
         let deepest = analyzer.get().analysis.deepest();
         let lexicon = with_stored(arrays, |arrays| py.detach(|| arrays.lexicon(deepest)))??;

@@ -158,14 +158,18 @@ impl Stored<'_> {
         require(known, "an n-gram names a word that is not there")
     }
 
-    /// The lexicon of the tally that wrote these arrays, if one can have written all of them.
-    ///
-    /// A term is made of at most `deepest` words.
-    pub fn lexicon(&self, deepest: usize) -> Result<Lexicon, Damaged> {
+    /// Whether a tally can have written these arrays whose terms are made of at most `deepest` words.
+    pub fn check_view(&self, deepest: usize) -> Result<(), Damaged> {
         self.check_all()?;
+        let (pairs, first) = (self.pairs.as_chunks::<2>().0, self.word_ends.len() as u32);
+        require(depth(pairs, first) <= deepest, "an n-gram has more words than its view looks at")
+    }
+
+    /// The lexicon of the tally that wrote these arrays, if one can have written all of them.
+    pub fn lexicon(&self, deepest: usize) -> Result<Lexicon, Damaged> {
+        self.check_view(deepest)?;
         let pairs = self.pairs.as_chunks::<2>().0;
         let (first, nodes) = (self.word_ends.len() as u32, self.nodes() as u32);
-        require(depth(pairs, first) <= deepest, "an n-gram has more words than its view looks at")?;
         let forms = Forms { table: self.words()?, ..Forms::default() };
         let mut lengths = vec![1; first as usize];
         pairs.iter().for_each(|&[left, _]| lengths.push(u8::saturating_add(lengths[left as usize], 1)));

@@ -117,74 +117,86 @@ def _summed(places: NDArray[Any], cells: NDArray[Any], size: int) -> Floats:
 class TextTally:
     """Integer counts of one column of text."""
 
-    def __init__(self, analyzer: _core.Analyzer, core: _core.Tally | None = None) -> None:
+    def __init__(self, analyzer: _core.Analyzer, restored: ClassCounts | None = None) -> None:
         self._analyzer = analyzer
-        self._core = core or _core.Tally(analyzer)
-        self._restored: ClassCounts | None = None
+        self._restored = restored
+        self._made = _core.Tally(analyzer) if restored is None else None
 
     @classmethod
     def restore(cls, analyzer: _core.Analyzer, arrays: dict[str, NDArray[Any]]) -> TextTally:
         """The tally whose counts are these arrays."""
-        tally = cls(analyzer, _core.Tally.restore(analyzer, arrays))
+        _core.Tally.check(analyzer, arrays)
         # In a restored tally terms stand where they stood in the file: to ask it takes no export.
-        tally._restored = ClassCounts(arrays, arrays["terms"])
-        return tally
+        return cls(analyzer, ClassCounts(arrays, arrays["terms"]))
+
+    @property
+    def _own(self) -> _core.Tally:
+        """The counts with a table of their terms, made when first needed: to save or ship them takes none.
+
+        Whoever needs it first has the model's turn.
+        """
+        if self._made is None:
+            restored = self._restored
+            assert restored is not None
+            self._made = _core.Tally.restore(self._analyzer, restored.arrays)
+        return self._made
+
+    def _changing(self) -> _core.Tally:
+        """The counts, which will no longer be those of a file."""
+        own, self._restored = self._own, None
+        return own
 
     def add(self, column: Any, classes: Classes, threads: int) -> None:
         """Count documents; if one cannot be read, none is counted."""
-        self._restored = None
-        self._core.add(as_documents(column), classes, threads)
+        self._changing().add(as_documents(column), classes, threads)
 
     def subtract(self, column: Any, classes: Classes) -> None:
         """Take documents back, if all of them can have been counted."""
-        self._restored = None
-        self._core.subtract(as_documents(column), classes)
+        self._changing().subtract(as_documents(column), classes)
 
     def merge(self, other: TextTally, classes: Classes) -> None:
         """Add the counts of another tally, whose class i is `classes[i]` here."""
-        self._restored = None
-        self._core.merge(other._core, classes)
+        self._changing().merge(other._own, classes)
 
     def replay(self, journal: _core.Journal, view: int) -> None:
         """Put changes in that were written behind the file these counts are from."""
-        self._restored = None
-        journal.replay(view, self._core)
+        journal.replay(view, self._changing())
 
     def check_merge(self, other: TextTally, classes: Classes) -> None:
         """Raise what `merge` would raise."""
-        self._core.check_merge(other._core, classes)
+        self._own.check_merge(other._own, classes)
 
     @property
     def changes(self) -> int:
         """How often the counts have changed."""
-        return self._core.changes
+        return self._own.changes
 
     def counts(self, order: Classes, quantities: frozenset[str] = QUANTITIES) -> ClassCounts:
         """The counts of the classes in this order; of each cell, these quantities at least."""
         restored = self._restored
         if restored is not None and np.array_equal(order, np.arange(restored.n_classes)):
             return restored
-        return ClassCounts(*self._core.export(order, **{name: name in quantities for name in QUANTITIES}))
+        return ClassCounts(*self._own.export(order, **{name: name in quantities for name in QUANTITIES}))
 
     def scorer(self, value: str, counts: ClassCounts, linear: dict[str, NDArray[Any] | None]) -> _core.Scorer:
         """Freeze weights for the terms of `counts`."""
         places = {name: counts.arrays[name] for name in ("class_ends", "term")}
-        return self._core.scorer(value, *_silenced(counts, {**places, **linear}))
+        return self._own.scorer(value, *_silenced(counts, {**places, **linear}))
 
     def asking(self, settings: dict[str, Any], order: Classes) -> _core.Asking:
         """What answers by rows that change with the counts."""
-        return _core.Asking(self._core, settings, order)
+        return _core.Asking(self._own, settings, order)
 
     def rows(self, column: Any, nodes: NDArray[Any], threads: int) -> _core.Rows:
         """Which of the terms at these nodes each document holds, and how often."""
-        return _core.Rows.read(self._core, as_documents(column), nodes.astype(np.uint32), threads)
+        return _core.Rows.read(self._own, as_documents(column), nodes.astype(np.uint32), threads)
 
     def leave_one_out(
         self, column: Any, counts: ClassCounts, labels: Classes, facts: dict[str, Any], threads: int
     ) -> Floats:
         """The log likelihood of each document without itself; NaN if it was not counted with its label."""
         documents, nodes = as_documents(column), counts.nodes.astype(np.uint32)
-        return _core.leave_one_out(self._core, documents, nodes, labels, facts, threads)
+        return _core.leave_one_out(self._own, documents, nodes, labels, facts, threads)
 
 
 def _silenced(
