@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,15 @@ def test_to_load_copy_and_save_a_model_makes_no_table_of_its_terms(
     monkeypatch.setattr(TextTally, "_own", property(lambda _: pytest.fail("a table was made")))
     Model.from_bytes(DATA).copy().save(tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == DATA
+
+
+def test_what_was_loaded_is_saved_without_a_copy(tmp_path: Path) -> None:
+    model = Model.from_bytes(Model([words()]).learn([" ".join(map(str, range(50_000)))], ["a"]).to_bytes())
+    tracemalloc.start()
+    model.save(tmp_path / "large")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < (tmp_path / "large").stat().st_size / 2
 
 
 def test_a_file_that_was_cut_anywhere_is_refused() -> None:

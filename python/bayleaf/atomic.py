@@ -50,10 +50,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     _sync_folder(os.path.dirname(target))
 
 
-def write(path: str | os.PathLike[str], data: bytes) -> None:
+def write(path: str | os.PathLike[str], *pieces: bytes | memoryview) -> None:
     """Write a file completely or not at all."""
     with replacing(path) as file:
-        file.write(data)
+        file.writelines(pieces)
 
 
 def hard_links(path: str | os.PathLike[str]) -> int:

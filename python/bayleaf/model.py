@@ -369,12 +369,11 @@ class Model(OneByOne):
 
     def to_bytes(self) -> bytes:
         """The model as a file would hold it; equal counts and settings give equal bytes."""
-        with self._turn:
-            return model_file.packed(self)
+        return b"".join(model_file.pieces(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, completely or not at all."""
-        atomic.write(path, self.to_bytes())
+        atomic.write(path, *model_file.pieces(self))
 
     @classmethod
     def load(

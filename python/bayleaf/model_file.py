@@ -24,8 +24,18 @@ if TYPE_CHECKING:
 Normalizer = Callable[[str], str | None] | None
 
 
+def pieces(model: Model) -> list[bytes | memoryview]:
+    """The model as a file holds it, piece by piece: counts that came from a file are not copied."""
+    with model._turn:
+        return _pieces(model)
+
+
 def packed(model: Model) -> bytes:
-    """The model as a file holds it."""
+    """The same as one, for whoever has the model's turn."""
+    return b"".join(_pieces(model))
+
+
+def _pieces(model: Model) -> list[bytes | memoryview]:
     from bayleaf.ready import answers_of  # not needed to answer
 
     counts = [tally.counts(model.order) for tally in model.tallies]
@@ -35,7 +45,7 @@ def packed(model: Model) -> bytes:
         arrays[0] = {**arrays[0], **model.ledger.to_arrays(model.order)}
     # With a ledger, changes of the counts alone must not be written behind the model.
     answers = None if model.ledger is not None else answers_of(model.views, model, model.order, counts)
-    return storage.pack(settings_of(model), arrays, answers)
+    return storage.pieces(settings_of(model), arrays, answers)
 
 
 def settings_of(model: Model) -> dict[str, Any]:

@@ -84,7 +84,8 @@ def _view(view: Any, counts: Any, earned: ViewJudgment | None, settings: Setting
 def _totals(counts: ClassCounts, said: dict[str, Any], earned: ViewJudgment | None) -> dict[str, Any]:
     """What the terms that are used add up to in each class, and how many terms there are."""
     by_documents = said["event"] == "earned" or said["tf"] == "binary"
-    masses = counts.documents if by_documents else counts.occurrences
+    # Not as floating point numbers, which the counts would keep: a third of a model that is only saved.
+    masses = counts.arrays["documents" if by_documents else "occurrences"]
     used = np.ones(counts.n_terms, bool)
     if said["least"] > 1 or said["most"] is not None:
         holders = counts.by_term(counts.documents)
@@ -92,10 +93,10 @@ def _totals(counts: ClassCounts, said: dict[str, Any], earned: ViewJudgment | No
     if earned is not None and earned.weights is not None:
         used &= earned.used(counts.nodes)
     if not used.all():
-        masses = np.where(used[counts.term], masses, 0.0)
+        masses = np.where(used[counts.term], masses, 0)
     return {
         "masses": [int(total) for total in counts.by_class(masses)],
         "used": int(used.sum()),
         "terms": counts.n_terms,
-        "occurrences": int(counts.occurrences.sum()),
+        "occurrences": int(counts.arrays["occurrences"].sum()),
     }

@@ -37,7 +37,14 @@ class ModelFileError(ValueError):
 
 
 def pack(settings: dict[str, Any], views: list[Arrays], answers: dict[str, Any] | None = None) -> bytes:
-    """A model as bytes; the same model always gives the same bytes.
+    """A model as bytes; the same model always gives the same bytes."""
+    return b"".join(pieces(settings, views, answers))
+
+
+def pieces(
+    settings: dict[str, Any], views: list[Arrays], answers: dict[str, Any] | None = None
+) -> list[bytes | memoryview]:
+    """The same, piece by piece: the arrays where they lie, since a large model has no room for a copy.
 
     `answers` is what the file must say besides to be asked without being loaded (see `quick.py`).
 
@@ -47,8 +54,8 @@ def pack(settings: dict[str, Any], views: list[Arrays], answers: dict[str, Any] 
         f"{i}.{name}": _narrow(array) for i, arrays in enumerate(views) for name, array in arrays.items()
     }
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0]))
-    pieces = [array.view(np.uint8) for _, array in ordered]
-    blocks = _core.block_checksums(pieces)
+    parts = [array.view(np.uint8) for _, array in ordered]
+    blocks = _core.block_checksums(parts)
     told = {"format": FORMAT, **settings} | ({} if answers is None else {ANSWERS: answers})
     header: dict[str, Any] = {"__metadata__": {"checksum": "0" * 8, "bayleaf": _json(told)}}
     end = 0
@@ -60,7 +67,7 @@ def pack(settings: dict[str, Any], views: list[Arrays], answers: dict[str, Any] 
     text += b" " * (-len(text) % 8)
     checksum = b"%08x" % _core.header_checksum(text, blocks)
     text = text.replace(b"0" * 8, checksum, 1)
-    return b"".join([len(text).to_bytes(8, "little"), text, *(piece.data for piece in pieces), blocks])
+    return [len(text).to_bytes(8, "little"), text, *(part.data for part in parts), blocks]
 
 
 def _json(settings: dict[str, Any]) -> str:
