@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bayleaf import Model, category, chars, normal, words
 from bayleaf.engines import core
-from bayleaf.engines.arrow import answer_columns, gathered
+from bayleaf.engines.arrow import answer_columns, compressed, decompressed, gathered
 from strategies import Corpus, corpora
 
 VIEWS: list[Any] = [[words()], [words(2), chars(2, 3)], [words(normalizer=str.upper)]]
@@ -81,6 +81,20 @@ def test_a_blob_cut_into_rows_is_joined_in_any_order(data: bytes, size: int, dra
     rows = [(blob, *row) for blob in range(3) for row in core.cut(bytes([blob]) + data, size)]
     draw.shuffle(rows)
     assert sorted(core.joined(rows)) == [bytes([blob]) + data for blob in range(3)]
+
+
+@given(st.lists(st.binary(max_size=40), max_size=4))
+def test_pieces_that_were_compressed_are_their_bytes_again(pieces: list[bytes]) -> None:
+    for data in (compressed(pieces), compressed(map(memoryview, pieces)), bytes(compressed(pieces))):
+        assert decompressed(data) == b"".join(pieces)
+
+
+def test_a_model_that_a_worker_knows_is_not_read_again() -> None:
+    data = Model([words()]).learn(["win a prize"], ["spam"]).to_bytes()
+    first = core.known(b"digest", lambda: data)
+    assert first.to_bytes() == data
+    assert core.known(b"digest", lambda: pytest.fail("it was read again")) is first
+    assert core.known(b"another", lambda: data) is not first
 
 
 def test_a_blob_that_lacks_a_row_is_an_error_and_not_a_smaller_model() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +22,8 @@ from spark_session import QUIET, needs_spark, session
 needs_spark()
 
 import bayleaf.spark  # noqa: E402
-from bayleaf.engines.spark import Tree, most_collected  # noqa: E402
+from bayleaf.engines.arrow import decompressed  # noqa: E402
+from bayleaf.engines.spark import Tree, _merged, blob_rows, most_collected  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in QUIET]
 
@@ -105,6 +107,19 @@ def test_a_model_too_large_for_one_row_travels_in_several(messages: Any) -> None
     assert sha(learned(messages, row_bytes=20_000)) == ONE
 
 
+def test_what_goes_to_the_driver_is_compressed_and_what_goes_to_another_task_is_not() -> None:
+    blob = Model(VIEWS).learn(TEXTS, LABELS).to_bytes()
+    tree = Tree(Model(VIEWS), TREE, 1, 1 << 20)
+
+    def sent(last: bool) -> bytes:
+        (batch,) = _merged(tree, last, blob_rows(blob, 1 << 20, 0, 0))
+        return bytes(batch["data"][0].as_py())
+
+    assert Model.from_bytes(sent(last=False)).to_bytes() == blob
+    assert len(sent(last=True)) < 0.7 * len(blob)
+    assert Model.from_bytes(decompressed(sent(last=True))).to_bytes() == blob
+
+
 def test_blobs_come_to_the_driver_without_arrow_where_spark_has_no_other_way(
     messages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,7 +131,8 @@ def test_blobs_come_to_the_driver_without_arrow_where_spark_has_no_other_way(
 
 
 def test_a_model_too_large_for_the_driver_is_named_and_comes_in_ranges(spark: Any) -> None:
-    texts = [" ".join(str(i) for i in range(start, start + 20_000)) for start in range(0, 400_000, 20_000)]
+    draw = random.Random(1)  # what is random cannot be compressed
+    texts = [" ".join(draw.randbytes(64).hex() for _ in range(8000)) for _ in range(20)]
     one = Model([words()]).learn(texts, ["a", "b"] * 10)
     assert len(one.to_bytes()) > 4 << 20
     df = spark.createDataFrame(list(zip(["a", "b"] * 10, texts, strict=True)), "label string, text string")

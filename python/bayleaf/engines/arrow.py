@@ -1,8 +1,9 @@
-"""Answers as Arrow columns, which every engine takes."""
+"""Answers as Arrow columns, which every engine takes, and models compressed for the way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from typing import Any
 
 from bayleaf.engines.core import LEARN_BYTES, Shipped, check_columns, place_of, read_columns, score
@@ -17,6 +18,9 @@ except ImportError as error:
 
 KINDS = {str: "string", int: "bigint", float: "double"}
 """The SQL type of a column of classes."""
+CODEC = "zstd"
+FRAME_BYTES = 1 << 20
+"""So much is compressed at a time: no second copy of a model is needed for it."""
 ARROW = {"string": "string", "bigint": "int64", "double": "float64"}
 
 
@@ -69,6 +73,25 @@ def filtering(model: Model, present: Iterable[str], text: str, keep: Label, leas
     place_of(model.classes, keep)
     check_probability("least", least)
     return shipped
+
+
+def compressed(pieces: Iterable[bytes | memoryview]) -> bytes:
+    """The bytes of some pieces, smaller: Spark's driver holds several copies of whatever passes it."""
+    views = [memoryview(piece) for piece in pieces]
+    found = BytesIO()
+    found.write(sum(view.nbytes for view in views).to_bytes(8, "little"))
+    for view in views:
+        for start in range(0, view.nbytes, FRAME_BYTES):
+            found.write(pa.compress(view[start : start + FRAME_BYTES], CODEC, asbytes=True))
+    return found.getvalue()
+
+
+def decompressed(data: Any) -> bytes:
+    """The bytes in such a buffer."""
+    buffer = pa.py_buffer(data)
+    size = int.from_bytes(buffer[:8], "little")
+    found: bytes = pa.decompress(buffer[8:], size, CODEC, asbytes=True)
+    return found
 
 
 def gathered(batches: Iterable[Any], size: int = LEARN_BYTES) -> Iterator[Any]:

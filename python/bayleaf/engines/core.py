@@ -291,11 +291,16 @@ class Shipped:
 
 def received(data: bytes, digest: bytes) -> Shipped:
     """The model in the bytes that have this digest."""
+    return Shipped(known(digest, lambda: data))
+
+
+def known(digest: bytes, read: Callable[[], bytes]) -> Model:
+    """The model that has this digest, restored from its bytes if it is new here."""
     if digest not in _RESTORED:
         _RESTORED.clear()
-        _RESTORED[digest] = Model.from_bytes(data)
+        _RESTORED[digest] = Model.from_bytes(read())
         _RESTORED[digest].threads = 1
-    return Shipped(_RESTORED[digest])
+    return _RESTORED[digest]
 
 
 # A blob travels in rows below the size limits of messages.
@@ -309,20 +314,20 @@ def cut(data: bytes, size: int = ROW_BYTES) -> Iterator[tuple[int, int, bytes]]:
         yield part, parts, data[part * size : (part + 1) * size]
 
 
-def joined(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[bytes]:
+def joined(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[Any]:
     """Blobs from rows (blob, number, how many, a buffer) in any order, each as soon as it is complete."""
     return (data for _, data in numbered(rows))
 
 
-def numbered(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[tuple[int, bytes]]:
-    """The same, each with its number."""
+def numbered(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[tuple[int, Any]]:
+    """The same, each with its number; one that came in one row is that row's buffer."""
     waiting: dict[int, dict[int, Any]] = {}
     for blob, part, parts, data in rows:
         have = waiting.setdefault(blob, {})
         have[part] = data
         if len(have) == parts:
             del waiting[blob], data
-            whole = b"".join(have.pop(number) for number in range(parts))
+            whole = have.pop(0) if parts == 1 else b"".join(have.pop(number) for number in range(parts))
             yield blob, whole
             del whole
     if waiting:

@@ -10,7 +10,14 @@ from functools import partial
 from typing import Any
 
 from bayleaf.corpus import Shard
-from bayleaf.engines.arrow import answer_columns, filtering, gathered, scoring
+from bayleaf.engines.arrow import (
+    answer_columns,
+    compressed,
+    decompressed,
+    filtering,
+    gathered,
+    scoring,
+)
 from bayleaf.engines.core import (
     ROW_BYTES,
     Plan,
@@ -69,6 +76,11 @@ class Tree:
     ranges: int = 1
     most: int = 0
     """What Spark brings to the driver at once; 0 for no limit."""
+
+    @property
+    def levels(self) -> list[int]:
+        """The tasks of each level; ranges are merged in one, apart."""
+        return list(map(int, self.tasks)) if self.ranges == 1 else []
 
     def checked(self, blob: bytes | None, final: bool = True) -> bytes | None:
         """A blob, unless it is too large already; one that is not `final` may lose its rare terms yet.
@@ -200,15 +212,16 @@ def summed(frame: Any, tree: Tree) -> Model | None:
         # Written once more: all ranges are merged at the same time, and not each when it is fetched; and they
         # are fetched row by row, since the JVM holds each result several times.
         frame = frame.repartition(max(tree.ranges, FETCHES), "blob", "part")
-    for tasks in map(int, tree.tasks if tree.ranges == 1 else ()):
+    for level, tasks in enumerate(tree.levels, 1):
         slots = frame.withColumn("slot", col("slot") % lit(tasks)).repartition(tasks, "slot")
-        frame = slots.mapInArrow(partial(_merged, tree), BLOBS)
+        frame = slots.mapInArrow(partial(_merged, tree, level == len(tree.levels)), BLOBS)
     rows = frame.select("blob", "part", "parts", "data")
     with large_results_named(tree.ranges):
         if tree.ranges == 1:
-            return merged(joined(_collected(rows)), tree.empty)
+            blobs = joined(_collected(rows))
+            return merged(map(decompressed, blobs) if tree.levels else blobs, tree.empty)
         # Some rows at a time: all of them may be more than Spark collects at most.
-        blobs = joined(map(_blob_row, rows.toLocalIterator()))
+        blobs = map(decompressed, joined(map(_blob_row, rows.toLocalIterator())))
         return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
 
 
@@ -289,7 +302,8 @@ def _merged_ranges(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
         own, total = sums.popitem()
         part = total.part()
         if part is not None:
-            yield from blob_rows(part.pruned(tree.min_documents).to_bytes(), tree.row_bytes, own, own)
+            blob = _for_driver(part.pruned(tree.min_documents).to_bytes())
+            yield from blob_rows(blob, tree.row_bytes, own, own)
 
 
 def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:
@@ -303,9 +317,13 @@ def _rows(batches: Iterable[Any]) -> Iterator[Any]:
         yield from zip(*numbers, (data.as_buffer() for data in batch["data"]), strict=True)
 
 
-def _merged(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
+def _merged(tree: Tree, last: bool, batches: Iterable[Any]) -> Iterator[Any]:
     blob = tree.checked(merge(joined(_rows(batches)), tree.empty, tree.min_documents))
-    yield from blob_rows(blob, tree.row_bytes)
+    yield from blob_rows(_for_driver(blob) if last else blob, tree.row_bytes)
+
+
+def _for_driver(blob: bytes | None) -> bytes | None:
+    return None if blob is None else compressed([blob])
 
 
 def _answers(text: str, of: Label | None, model: Model, columns: dict[str, Any]) -> list[Any]:

@@ -8,8 +8,10 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from bayleaf.engines.core import Shipped, received
+from bayleaf.engines.arrow import compressed, decompressed
+from bayleaf.engines.core import Shipped, known
 from bayleaf.model import Model
+from bayleaf.model_file import pieces
 
 try:
     import pyarrow as pa
@@ -38,13 +40,13 @@ class Broadcasted:
         """A model for the workers of a session; Spark Connect has no broadcasts."""
         if shipped.has_functions or "connect" in type(spark).__module__:
             return shipped
-        data = shipped.model.to_bytes()
+        data = compressed(pieces(shipped.model))
         return cls(spark.sparkContext.broadcast(data), sha256(data).digest())
 
     @property
     def model(self) -> Model:
         """The model, in a worker."""
-        return received(self.sent.value, self.digest).model
+        return known(self.digest, lambda: decompressed(self.sent.value))
 
 
 @dataclass(frozen=True)
