@@ -34,11 +34,12 @@ with open(sys.argv[1], encoding="utf-8") as file:
 df = spark.createDataFrame(rows, "label string, text string").repartition(3)
 sha = lambda model: hashlib.sha256(model.to_bytes()).hexdigest()
 learned = bayleaf.spark.learn(df, views=[words(2)], merge_tasks=(2, 1))
+apart = bayleaf.spark.learn(df, views=[words(2)], ranges=3, row_bytes=20_000)
 read = bayleaf.spark.learn_files(spark, sys.argv[1], views=[words(2)], tasks=2, merge_tasks=(1,))
 spam = bayleaf.spark.score(df, learned, of="spam").filter("log_odds > 0").count()
 kept = bayleaf.spark.filter(df, learned, "spam").count()
 staged = bayleaf.spark.NaiveBayesEstimator(views=[words(2)]).fit(df)
-print(type(df).__module__, sha(learned), sha(read), sha(staged.bayleaf_model), spam, kept)
+print(type(df).__module__, sha(learned), sha(apart), sha(read), sha(staged.bayleaf_model), spam, kept)
 spark.stop()
 """
 
