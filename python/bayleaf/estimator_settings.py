@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayleaf.labels import as_array
 
 if TYPE_CHECKING:
-    from bayleaf.naive_bayes import NaiveBayes
+    from bayleaf.answering import Compiled
+    from bayleaf.model import Model
+
+T = TypeVar("T")
+_SETTINGS = frozenset({"alpha", "priors", "unseen", "tuning", "class_weight", "threads"})
+"""What is looked at before the model answers, unless nothing was assigned since."""
 
 
 class Settled:
@@ -18,7 +24,7 @@ class Settled:
         self._seen: tuple[Any, ...] | None = None
         self._classes: Any = None
 
-    def is_known(self, estimator: NaiveBayes) -> bool:
+    def is_known(self, estimator: Any) -> bool:
         """Whether neither the estimator nor its model was set otherwise since."""
         if self._seen is None:
             return False
@@ -31,7 +37,7 @@ class Settled:
             and estimator._sizes_.sums is sums
         )
 
-    def note(self, estimator: NaiveBayes) -> None:
+    def note(self, estimator: Any) -> None:
         """The model has the settings of the estimator; the prior by weights follows every row."""
         weighs = estimator._sizes_.sums is not None or estimator.class_weight is not None
         model = estimator.model_
@@ -43,13 +49,34 @@ class Settled:
         """A setting of the estimator was assigned."""
         self._seen = None
 
-    def classes(self, estimator: NaiveBayes) -> None:
+    def classes(self, estimator: Any) -> None:
         """Name the classes anew if there are others."""
         key = estimator.model_._counts.key
         if key != self._classes:
             before, model = set(getattr(estimator, "classes_", ())), estimator.model_
             estimator.classes_, self._classes = as_array(model.classes), key
             warn_of_strangers(model, before)
+
+
+class SettledAnswers:
+    """Answers of an estimator to one text, without a look at settings of which none was assigned since."""
+
+    model_: Model
+    _settled_: Settled
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _SETTINGS and "_settled_" in self.__dict__:
+            self._settled_.forget()
+
+    def _answer_to(self, X: Any, question: Callable[[Compiled, str], T]) -> T | None:
+        """What is asked of the only row, if that is a text and everything is ready: as services ask."""
+        if type(X) is not list or len(X) != 1 or type(X[0]) is not str:
+            return None
+        settled: Settled | None = self.__dict__.get("_settled_")
+        if settled is None or not settled.is_known(self):
+            return None
+        return self.model_._answers.of_text(X[0], question)
 
 
 def warn_of_counts(model: Any) -> None:

@@ -21,7 +21,7 @@ from bayleaf.checks import check_threads
 from bayleaf.column_views import paired, views_for
 from bayleaf.columns import length_of
 from bayleaf.estimator_input import TableInput, checked_labels
-from bayleaf.estimator_settings import Settled, warn_of_counts
+from bayleaf.estimator_settings import Settled, SettledAnswers, warn_of_counts
 from bayleaf.explanation import Explanation
 from bayleaf.labels import PLAIN
 from bayleaf.model import Model
@@ -39,11 +39,9 @@ from bayleaf.view_parameters import ViewParameters
 T = TypeVar("T")
 _ALL = object()
 """In place of classes: there is one batch, of all rows."""
-_SETTINGS = frozenset({"alpha", "priors", "unseen", "tuning", "class_weight", "threads"})
-"""What is looked at before the model answers, unless nothing was assigned since."""
 
 
-class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
+class NaiveBayes(TableInput, OneByOne, SettledAnswers, ViewParameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
     """Naive Bayes for texts, tables with mixed columns, and arrays of numbers.
 
     | parameter | values | meaning |
@@ -86,7 +84,6 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
     n_features_in_: int
     _names_: list[str]
     _sizes_: ClassSizes
-    _settled_: Settled
     _weighed_with_: dict[str, Any]
 
     def __init__(
@@ -117,11 +114,6 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
         self.ledger = ledger
         self.threads = threads
         self.verbose = verbose
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in _SETTINGS and "_settled_" in self.__dict__:
-            self._settled_.forget()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -327,22 +319,12 @@ class NaiveBayes(TableInput, OneByOne, ViewParameters, ClassifierMixin, BaseEsti
         if unsure is None and self.costs is None and self.thresholds is None:
             answer = self._answer_to(X, Compiled.label_of_text)
             return self._ready().predict(self._columns(X, reset=False)) if answer is None else answer
-        self._ready()
         posterior = self.predict_proba(X)
         chosen = decide(posterior, self.classes_.tolist(), self.costs, self.thresholds)
         answers: NDArray[Any] = self.classes_[chosen]
         if unsure is None:
             return answers
         return unless_unsure(answers, posterior[np.arange(len(chosen)), chosen], unsure, unsure_label)
-
-    def _answer_to(self, X: Any, question: Callable[[Compiled, str], T]) -> T | None:
-        """What is asked of the only row, if that is a text and everything is ready: as services ask."""
-        if type(X) is not list or len(X) != 1 or type(X[0]) is not str:
-            return None
-        settled: Settled | None = self.__dict__.get("_settled_")
-        if settled is None or not settled.is_known(self):
-            return None
-        return self.model_._answers.of_text(X[0], question)
 
     def predict_proba(self, X: Any) -> Floats:
         """The posterior of each class, a column for each in `classes_`."""

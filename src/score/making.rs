@@ -27,7 +27,7 @@ impl Maker for Making<'_> {
         let absent = rows.absent();
         rows.grow_terms(index, block.terms.end, self.lexicon, absent);
         rows.totals.resize_with(block.classes.len(), Total::default);
-        if rows.settings.needs_holders() {
+        if rows.needs_holders {
             rows.count_holders(index, block.cells());
         } else {
             block.cells().for_each(|cell| rows.used.set(cell.term as usize, true));
@@ -36,7 +36,7 @@ impl Maker for Making<'_> {
 
     fn lay_out(&mut self, index: &Index, terms: Range<usize>) {
         let rows = &mut *self.rows;
-        let (absent, needs_holders) = (rows.absent(), rows.settings.needs_holders());
+        let (absent, needs_holders) = (rows.absent(), rows.needs_holders);
         rows.grow_places(index, absent);
         let mut bits = std::mem::take(&mut rows.used);
         bits.update(terms, |node, has_cells| {

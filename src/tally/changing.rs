@@ -47,6 +47,7 @@ impl Tally {
         if shard.classes.len() <= delta.class {
             shard.classes.resize_with(delta.class + 1, ClassCounts::default);
         }
+        index.locate(&shard.classes);
         index.grow(shard.lexicon.nodes as usize);
         let documents = &mut shard.classes[delta.class].documents;
         *documents = if add { *documents + delta.documents } else { *documents - delta.documents };
@@ -99,6 +100,7 @@ impl Tally {
     }
 
     pub(super) fn check_indexed(&mut self, delta: &Delta) -> Result<(), TallyError> {
+        self.locate();
         let class = delta.class;
         let (Some(index), Some(shard)) = (&self.index, self.shards.first()) else { return Ok(()) };
         let counts = Counted { lexicon: &shard.lexicon, index, classes: &shard.classes };

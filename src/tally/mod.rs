@@ -136,7 +136,6 @@ impl Tally {
         let deltas = deltas.into_iter().collect::<Result<Vec<_>, _>>()?;
         self.check_occurrences(&deltas)?;
         if deltas.len() == 1 && self.can_change(&deltas[0]) {
-            self.locate();
             for delta in deltas.into_iter().flatten() {
                 self.add_in_place(&delta, watcher);
                 self.shards[0].counter.reuse(delta.cells);
@@ -174,7 +173,6 @@ impl Tally {
         let shard = self.settled();
         let deltas = shard.count(context, forgotten, &order)?;
         if self.can_change(&deltas) {
-            self.locate();
             deltas.iter().try_for_each(|delta| self.check_indexed(delta))?;
             for delta in deltas {
                 self.take_in_place(&delta, watcher);
