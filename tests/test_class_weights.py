@@ -100,7 +100,7 @@ def test_what_the_complement_says_of_a_document_left_out_is_what_the_others_say(
     for i in range(len(texts)):
         others = complement.counted(examples.some(np.flatnonzero(groups != groups[i])))
         others = replace(others, levels=complement.levels)  # one number a class
-        rows = complement._rows(examples.some(np.array([i])), leave_out=True)
+        rows = complement.rows(examples.some(np.array([i])), leave_out=True)
         np.testing.assert_allclose(left[i], rows.summed(others.weights()[rows.words])[0], atol=1e-9)
 
 

@@ -137,7 +137,14 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
 
 def named(model: Model) -> str:
     """How the evidence is weighed, in words; nothing for the textbook."""
-    return tuned(model.judgment.level if model.judgment else None, model.stale) + _unlabeled(model)
+    level = model.judgment.level if model.judgment else None
+    return tuned(level, model.stale) + _names(model) + _unlabeled(model)
+
+
+def _names(model: Model) -> str:
+    """What the names of classes were found to be worth."""
+    weight = 0.0 if model.judgment is None else model.judgment.names
+    return f", words of class names weigh {weight:.2g} (1 before looking)" if weight else ""
 
 
 def _unlabeled(model: Model) -> str:
@@ -156,7 +163,13 @@ def facts(model: Model) -> dict[str, Any] | None:
     if judged is None:
         return None
     penalty = judged.penalty if judged.penalty < float("inf") else None
-    found = {"level": judged.level, "stale": model.stale, "penalty": penalty, "log_loss": judged.loss}
+    found = {
+        "level": judged.level,
+        "stale": model.stale,
+        "penalty": penalty,
+        "log_loss": judged.loss,
+        "names": judged.names,
+    }
     other = judged.unlabeled
     if other is None:
         return found

@@ -8,6 +8,7 @@ How strongly is decided by documents held out of counts and fit alike, around a 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import _core
-from bayleaf.tuning.examples import NONE, Examples, Looked
+from bayleaf.tuning.examples import NONE, Examples, Expert, Looked
 from bayleaf.tuning.lbfgs import minimize
 from bayleaf.types import Floats
 
@@ -115,6 +116,34 @@ class Rows:
             (self.values / size).astype(np.float32), examples.y.astype(np.uint32), examples.weights,
             np.ascontiguousarray(known), words,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class WordExpert(Expert):
+    """One more expert beside what is counted: it adds up what each word says, and has one weight."""
+
+    words: Words
+    size: float
+
+    @abstractmethod
+    def weights(self) -> Floats:
+        """Words x classes: what each word says."""
+
+    def rows(self, examples: Examples, leave_out: bool) -> Rows:
+        """Documents as rows of words, of about the same size."""
+        rows = self.words.rows(examples, leave_out)
+        return replace(rows, values=rows.values / self.size)
+
+    def scores(self, examples: Examples) -> Floats:
+        """What it says of documents that were not counted."""
+        rows = self.rows(examples, leave_out=False)
+        return rows.summed(self.weights()[rows.words])
+
+    def added(self, weight: float) -> Floats:
+        """What each word adds for each class, if the expert has this weight."""
+        rows: Floats = self.weights() * (weight * self.words.worth / self.size)[:, None]
+        rows -= rows.mean(axis=1, keepdims=True)
+        return rows
 
 
 def fit(documents: _core.ByClass, start: Floats, penalty: float) -> Floats:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.tuning.class_weights import Rows, Words
+from bayleaf.tuning.class_weights import WordExpert, Words
 from bayleaf.tuning.examples import Examples
 from bayleaf.types import Floats
 
@@ -26,12 +26,9 @@ FEW_CLASSES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Complement:
+class Complement(WordExpert):
     """The words of counted documents, by class."""
 
-    words: Words
-    documents: Examples
-    size: float
     mass: Floats
     """Words x classes."""
     levels: Floats
@@ -44,32 +41,23 @@ class Complement:
     def of(cls, words: Words, examples: Examples) -> Complement:
         """The expert of these documents."""
         size = words.rows(examples, leave_out=True).size()
-        return cls(words, examples, size, np.zeros((0, 0)), np.zeros(0)).counted(examples)
+        return cls(words, size, np.zeros((0, 0)), np.zeros(0)).counted(examples)
 
     def counted(self, examples: Examples) -> Complement:
         """The expert as if only these documents had been learned."""
-        rows = self._rows(examples, leave_out=True)
+        rows = self.rows(examples, leave_out=True)
         cells = rows.words.astype(np.intp) * examples.classes + np.repeat(examples.y, rows.lengths())
         mass = np.bincount(cells, rows.values, len(self.words.places) * examples.classes)
         shaped = mass.reshape(-1, examples.classes).astype(np.float64)
-        return replace(self, documents=examples, mass=shaped, levels=levels(_weights(shaped)))
-
-    def _rows(self, examples: Examples, leave_out: bool) -> Rows:
-        rows = self.words.rows(examples, leave_out)
-        return replace(rows, values=rows.values / self.size)
+        return replace(self, mass=shaped, levels=levels(_weights(shaped)))
 
     def weights(self) -> Floats:
         """Words x classes: minus the log of the share of each word in the complement of each class."""
         return self.levels * _weights(self.mass)
 
-    def scores(self, examples: Examples) -> Floats:
-        """What it says of documents that were not counted."""
-        rows = self._rows(examples, leave_out=False)
-        return rows.summed(self.weights()[rows.words])
-
     def left_out(self, examples: Examples) -> Floats:
         """What it says of each document under the counts without it and its group."""
-        rows = self._rows(examples, leave_out=True)
+        rows = self.rows(examples, leave_out=True)
         document = np.repeat(np.arange(len(examples)), rows.lengths())
         group = _numbered(examples.groups) if len(examples.groups) else np.arange(len(examples))
         own = _summed(group[document] * len(self.mass) + rows.words, rows.values, document, examples)

@@ -115,6 +115,9 @@ class Judgment:
     unlabeled: Unlabeled | None = None
     """What texts without a label were found to say, if there were any."""
 
+    names: float = 0.0
+    """The weight of what the names of classes say, 1 before looking; 0 if they say nothing."""
+
     drift: int = 0
     """The fingerprint of what had been learned and forgotten since, when it was saved; 0 of nothing."""
 
@@ -163,6 +166,7 @@ class Judgment:
             "penalty": None if np.isinf(self.penalty) else self.penalty,
             "loss": None if np.isnan(self.loss) else self.loss,
             **({"drift": drift} if drift else {}),
+            **({"names": self.names} if self.names else {}),
             **({} if self.unlabeled is None else {"unlabeled": self.unlabeled.to_dict()}),
             **({} if self.sizes is None else {"sizes": list(map(list, self.sizes.items()))}),
         }
@@ -202,6 +206,7 @@ class Judgment:
             float("nan") if loss is None else _within(loss, -LARGEST, "loss"),
             _sizes(settings.get("sizes")),
             unlabeled,
+            _within(settings.get("names", 0.0), -LARGEST, "weight of names"),
             int(settings.get("drift", 0)),
         )
 

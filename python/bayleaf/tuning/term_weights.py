@@ -8,18 +8,19 @@ fit alike.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.tuning import calibration, class_weights
-from bayleaf.tuning.class_weights import HeldOut, Words
+from bayleaf.tuning.class_weights import HeldOut, WordExpert, Words
 from bayleaf.tuning.complement import FEW_CLASSES, Complement
 from bayleaf.tuning.examples import Evidence, Examples, Looked
 from bayleaf.tuning.fits import MANY_CLASSES, Fit, Plan, fit_terms, prepare
 from bayleaf.tuning.held_out import Holdout, Progress, choose_penalty
+from bayleaf.tuning.names import Names
 from bayleaf.types import Floats
 
 FEW = 2000
@@ -40,6 +41,8 @@ class Earned:
     by_class: tuple[NDArray[np.intp], Floats] | None = None
     """Of the first view of text: terms among those that have counts, and a row of classes for each."""
     folds: Sequence[HeldOut] = ()
+    names: float = 0.0
+    """The weight of what the names of classes say."""
     fit: Fit | None = None
     left: Floats = field(default_factory=lambda: np.zeros(0))
     """The weights of terms when a document is left out."""
@@ -61,16 +64,18 @@ def earn(
     threads: int,
     tell: Progress,
     keep: bool = False,
+    names: Callable[[], Floats | None] = lambda: None,
 ) -> Earned:
     """Fit weights; `terms` None lets held-out documents decide whether each term gets its own.
 
-    With `keep`, what is said of held-out documents is kept as well.
+    With `keep`, what is said of held-out documents is kept as well. `names` gives the words that the names of
+    classes have (words x classes).
     """
     pays = bool(evidence.texts) and class_weights.pays(evidence.texts[0], examples.classes)
-    complement = None
-    if pays and terms is not False and examples.classes > FEW_CLASSES:
-        complement = Complement.of(Words.of(evidence.texts[0], len(examples), 1.0), examples)
-        evidence = replace(evidence, wholes=[*evidence.wholes, complement])
+    beside = pays and terms is not False
+    held = names() if beside else None
+    experts = _experts(evidence.texts[0], examples, held) if beside else []
+    evidence = replace(evidence, wholes=[*evidence.wholes, *experts])
     holdout = None
     if evidence.texts and (terms or (terms is None and _pays(evidence, examples, plan))):
         tell("documents held out")
@@ -82,8 +87,10 @@ def earn(
     if np.isfinite(strength):
         tell("weights of classes")
         earned = replace(earned, by_class=_by_class(evidence.texts[0], earned, strength))
-    if complement is not None:
-        earned = replace(earned, by_class=_with_complement(complement, earned))
+    for expert, weight in zip(reversed(experts), reversed(earned.groups.tolist()), strict=False):
+        earned = replace(earned, by_class=_with_expert(earned, expert, weight))
+    if held is not None:
+        earned = replace(earned, names=float(earned.groups[-1]))
     if not parts or not (keep or len(examples) <= FEW):
         return earned
     folds = [part.held_out(strength) for part in parts]
@@ -122,12 +129,20 @@ def _earned(
     return Earned(groups, weights, bias, penalty, loss, fit=fit, left=left)
 
 
-def _with_complement(complement: Complement, earned: Earned) -> tuple[NDArray[np.intp], Floats]:
-    """What the complements add, for every word."""
-    words = complement.words
-    rows = complement.weights() * (earned.groups[-1] * words.worth / complement.size)[:, None]
-    rows -= rows.mean(axis=1, keepdims=True)
-    return words.places, rows if earned.by_class is None else rows + earned.by_class[1]
+def _experts(view: Looked, examples: Examples, held: Floats | None) -> list[WordExpert]:
+    """Who else looks at the words of the documents; `held` is where the names of classes have them."""
+    found: list[WordExpert] = []
+    if examples.classes > FEW_CLASSES:
+        found.append(Complement.of(Words.of(view, len(examples), 1.0), examples))
+    if held is not None:
+        found.append(Names.of(Words.of(view, len(examples)), examples, held))
+    return found
+
+
+def _with_expert(earned: Earned, expert: WordExpert, weight: float) -> tuple[NDArray[np.intp], Floats]:
+    """What an expert of this weight adds, for every word."""
+    rows = expert.added(weight)
+    return expert.words.places, rows if earned.by_class is None else rows + earned.by_class[1]
 
 
 def _by_class(view: Looked, earned: Earned, strength: float) -> tuple[NDArray[np.intp], Floats] | None:

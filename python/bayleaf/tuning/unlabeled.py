@@ -24,6 +24,7 @@ from bayleaf.text.views import Words
 from bayleaf.tuning.class_weights import HeldOut
 from bayleaf.tuning.complement import centered, levels
 from bayleaf.tuning.judgment import ClassRows, ViewJudgment, taken_class_rows, with_nodes
+from bayleaf.tuning.names import as_text
 from bayleaf.tuning.scorer import TunedScorer
 from bayleaf.types import Arrays, Classes, Floats, Label
 from bayleaf.view import Piece
@@ -150,10 +151,10 @@ class Texts:
     """Labeled and other texts as rows of words, ready to be shared out."""
 
     def __init__(
-        self, look: Words, labeled: Any, others: Any, y: Classes, classes: int, threads: int
+        self, look: Words, labeled: list[Any], y: Classes, others: Any, classes: int, threads: int
     ) -> None:
         self.look, self.threads, self.y, self.classes = look, threads, y, classes
-        self.column = [*as_list(labeled, "X"), *as_list(others, "X")]
+        self.column = [*labeled, *as_list(others, "X")]
         tally = look.tally()
         tally.add(self.column, np.zeros(len(self.column), np.uint32), threads)
         counts = tally.counts(np.zeros(1, np.uint32))
@@ -207,13 +208,26 @@ def judged(
     look = _look(look)
     documents = len(columns[1])
     others = columns[1] if documents <= MOST else as_list(columns[1], "X")[:: -(-documents // MOST)]
-    texts = Texts(look, columns[0], others, y, len(labels), threads)
+    texts = Texts(look, *_with_names(columns[0], y, labels), others, len(labels), threads)
+    names = np.arange(len(y), len(texts.y))
     known = np.concatenate([fold.scores for fold in folds])
     truth = np.concatenate([y[fold.judging] for fold in folds])
-    said = np.concatenate([texts.rows[fold.judging] @ texts.shared_out(fold.fitted)[0] for fold in folds])
+    fitted = [np.concatenate([fold.fitted, names]).astype(np.intp) for fold in folds]
+    both = zip(folds, fitted, strict=True)
+    said = np.concatenate([texts.rows[fold.judging] @ texts.shared_out(own)[0] for fold, own in both])
     weight, loss, loss_with = _chosen(known, said, truth)
     found = Unlabeled(documents, loss, loss_with, view, labels)
     return found if weight == 0 else _used(found, texts, weight)
+
+
+def _with_names(labeled: Any, y: Classes, labels: Sequence[Label]) -> tuple[list[Any], Classes]:
+    """Labeled texts and their classes, and of each class its name, as one more text of it.
+
+    Texts without a label have words of names that no labeled one has yet.
+    """
+    named = [(text, number) for number, text in enumerate(map(as_text, labels)) if text]
+    numbers = np.array([number for _, number in named], y.dtype)
+    return [*as_list(labeled, "X"), *(text for text, _ in named)], np.concatenate([y, numbers])
 
 
 def _look(view: Words) -> Words:

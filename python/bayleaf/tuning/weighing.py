@@ -12,7 +12,7 @@ from bayleaf.columns import Coded, as_list, length_of
 from bayleaf.model_views import is_plain
 from bayleaf.text.counts import ClassCounts, TextTally
 from bayleaf.text.views import TextView, Words
-from bayleaf.tuning import fits, term_weights
+from bayleaf.tuning import fits, names, term_weights
 from bayleaf.tuning.examples import Evidence, Examples, Looked, Whole, normalized
 from bayleaf.tuning.fits import Plan
 from bayleaf.tuning.held_out import Progress
@@ -89,8 +89,9 @@ class Weighing:
         `unlabeled` is what each view reads of documents without a label.
         """
         earned = term_weights.earn(
-            self.evidence, self.examples, terms, Plan(), self.model.threads, tell, unlabeled is not None
-        )
+            self.evidence, self.examples, terms, Plan(), self.model.threads, tell, unlabeled is not None,
+            self._names,
+        )  # fmt: skip
         level: Level = "views" if np.isinf(earned.penalty) and earned.by_class is None else "terms"
         documents = self.model.class_documents
         bias = dict(zip(documents, earned.bias.tolist(), strict=True))
@@ -99,8 +100,19 @@ class Weighing:
             sizes = dict(zip(documents, self.examples.counts().tolist(), strict=True))
         return Judgment(
             level, documents, bias, list(self._views(earned)), penalty=earned.penalty, loss=earned.loss,
-            sizes=sizes, unlabeled=self._unlabeled(earned, unlabeled, tell),
+            sizes=sizes, names=earned.names, unlabeled=self._unlabeled(earned, unlabeled, tell),
         )  # fmt: skip
+
+    def _names(self) -> Floats | None:
+        """Where the names of classes have the words of the first view of text; None: nowhere."""
+        i = next(i for i, counts in enumerate(self._counts) if counts is not None)
+        (_, view), counts = self.model.views[i], self._counts[i]
+        if not isinstance(view, Words) or view.buckets is not None or counts is None:
+            return None
+        kept = kept_terms(counts, self._least)[self._used[0]]
+        words = kept[self.evidence.texts[0].group == 0].tolist()
+        held = names.table(view, self.model.classes, [counts.term_names[word] for word in words])
+        return held if held.any() else None
 
     def _unlabeled(self, earned: Earned, others: list[Any] | None, tell: Progress) -> Unlabeled | None:
         """What documents without a label say, through the first view of words."""
@@ -140,6 +152,8 @@ class Weighing:
         if earned.by_class is None:
             return None
         terms, rows = earned.by_class
+        told = rows.any(axis=1)
+        terms, rows = terms[told], rows[told]
         nodes = counts.nodes[kept_terms(counts, self._least)[used][terms]].astype(np.uint32)
         order = np.argsort(nodes)
         return ClassRows(nodes[order], np.ascontiguousarray(rows[order], np.float32))
