@@ -100,6 +100,7 @@ def test_the_evidence_is_weighed_on_the_level_that_is_named(tmp_path: Path, leve
             "stale": False,
             "penalty": said["penalty"],
             "log_loss": said["log_loss"],
+            "names": 0.0,
         }
         assert "Tuned: " in done("inspect", out)
         assert json.loads(done("inspect", out, "--json"))["tuning"] == said
