@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use crate::analyze::base_grams;
-use crate::analyze::characters::{is_space, lower_into};
+use crate::analyze::characters::{each_word, is_space, lower_into};
 use crate::analyze::new_words::{NewWords, find_borders, grams_within, pad};
 use crate::lexicon::WAITING;
 use crate::lexicon::form_table::{Key, Role, UNKNOWN};
@@ -108,17 +108,12 @@ impl Letters {
         let begin = self.text.len();
         self.push(text, lower);
         let text = std::mem::take(&mut self.text);
-        let mut start = begin;
-        for word in std::str::from_utf8(&text[begin..]).unwrap_or_default().split_inclusive(is_space) {
-            let end = start + word.trim_end_matches(is_space).len();
-            if end > start {
-                self.words.push((start, end));
-            }
-            start += word.len();
+        each_word(&text[begin..], |start, end| {
+            self.words.push((begin + start, begin + end));
             if self.words.len() == TOGETHER {
                 self.number_words(&text, lengths.clone(), numbering, numbers);
             }
-        }
+        });
         self.text = text;
         self.document_ends.push(self.words.len());
     }

@@ -88,10 +88,16 @@ fn lower_sigma(before: &str, after: &str) -> char {
 
 /// How many bytes at the head are ASCII.
 fn ascii_run(bytes: &[u8]) -> usize {
-    const STEP: usize = 32;
-    let steps = bytes.as_chunks::<STEP>().0.iter().take_while(|step| step.is_ascii()).count();
-    let rest = &bytes[steps * STEP..];
-    steps * STEP + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
+    const STEP: usize = size_of::<u64>();
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    let (steps, rest) = bytes.as_chunks::<STEP>();
+    for (i, &step) in steps.iter().enumerate() {
+        let high = u64::from_le_bytes(step) & HIGH_BITS;
+        if high != 0 {
+            return i * STEP + high.trailing_zeros() as usize / 8;
+        }
+    }
+    bytes.len() - rest.len() + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
 }
 
 /// Append the lower case of `source`, as Python's `str.lower`; `origin` receives, for every byte written, the
@@ -105,14 +111,82 @@ pub fn lower_into(source: &str, out: &mut Vec<u8>, mut origin: Option<&mut Vec<u
             origin.extend(run.start as u32..run.end as u32);
         }
         at = run.end;
-        if let Some(character) = source[at..].chars().next() {
+        for character in source[at..].chars().take_while(|character| !character.is_ascii()) {
             let before = out.len();
-            lower_character(source, at, character, out);
+            match short_lower().get(character as usize) {
+                Some(&lower) if lower != [0; 2] => out.extend_from_slice(&lower),
+                None if is_caseless(character) => {
+                    out.extend_from_slice(&source.as_bytes()[at..at + character.len_utf8()]);
+                }
+                _ => lower_character(source, at, character, out),
+            }
             if let Some(origin) = origin.as_deref_mut() {
                 origin.extend(std::iter::repeat_n(at as u32, out.len() - before));
             }
             at += character.len_utf8();
         }
+    }
+}
+
+/// The lower case of each character of two bytes, where that has two bytes and does not depend on its neighbors.
+fn short_lower() -> &'static [[u8; 2]] {
+    static SHORT: OnceLock<Vec<[u8; 2]>> = OnceLock::new();
+    let lower = |code: u32| {
+        let lower = char::from_u32(code).and_then(lower_alone).filter(|lower| lower.len_utf8() == 2);
+        let mut bytes = [0; 2];
+        lower.into_iter().for_each(|lower| {
+            lower.encode_utf8(&mut bytes);
+        });
+        bytes
+    };
+    SHORT.get_or_init(|| (0..0x800).map(lower).collect())
+}
+
+/// Whether a character is of scripts of which none has case: those of India to Myanmar, Korean, Chinese, Japanese.
+#[inline]
+fn is_caseless(character: char) -> bool {
+    matches!(character as u32, 0x900..0x10A0 | 0x1100..0x13A0 | 0x3000..0xA640 | 0xAC00..0xD7A4)
+}
+
+/// How many bytes the white space at `at` has: none if there is something else.
+#[inline]
+pub fn space_at(text: &[u8], at: usize) -> usize {
+    match text[at..] {
+        [b' ' | b'\t'..=b'\r' | 0x1C..=0x1F, ..] => 1,
+        [0xC2, 0x85 | 0xA0, ..] => 2,
+        [0xE1, 0x9A, 0x80, ..] | [0xE2, 0x81, 0x9F, ..] | [0xE3, 0x80, 0x80, ..] => 3,
+        [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// With which bytes white space begins, and a few other characters.
+const SPACE_BEGINS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let bytes = b"\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \xC2\xE1\xE2\xE3";
+    let mut i = 0;
+    while i < bytes.len() {
+        begins[bytes[i] as usize] = true;
+        i += 1;
+    }
+    begins
+};
+
+/// Where the words between white space begin and end.
+pub fn each_word(text: &[u8], mut visit: impl FnMut(usize, usize)) {
+    let (mut start, mut at) = (0, 0);
+    while let Some(next) = text[at..].iter().position(|&byte| SPACE_BEGINS[byte as usize]) {
+        let space = space_at(text, at + next);
+        at += next + space.max(1);
+        if space > 0 {
+            if at - space > start {
+                visit(start, at - space);
+            }
+            start = at;
+        }
+    }
+    if text.len() > start {
+        visit(start, text.len());
     }
 }
 
@@ -136,6 +210,8 @@ fn lower_character(source: &str, at: usize, character: char, out: &mut Vec<u8>) 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn lower(source: &str) -> String {
@@ -148,6 +224,36 @@ mod tests {
     fn lower_case_agrees_with_the_standard_library() {
         for text in ["ΑΣ ΑΣΑ Σ", "İSTANBUL", "Straße ÀÉ", "ΌΣΟΣ.", "K Å"] {
             assert_eq!(lower(text), text.to_lowercase());
+        }
+    }
+
+    #[test]
+    fn every_character_is_lowered_and_cut_as_the_standard_library_says() {
+        for character in '\0'..=char::MAX {
+            let text = format!("a{character}b");
+            assert_eq!(lower(&text), text.to_lowercase());
+            let space = if is_space(character) { character.len_utf8() } else { 0 };
+            assert_eq!(space_at(text.as_bytes(), 1), space);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn texts_are_lowered_as_the_standard_library_says(text in "[aZ .éÉИиΣσİßͅ한漢अﬃ😀]{0,40}") {
+            let mut origin = Vec::new();
+            let mut out = Vec::new();
+            lower_into(&text, &mut out, Some(&mut origin));
+            prop_assert_eq!(String::from_utf8_lossy(&out), text.to_lowercase());
+            prop_assert_eq!(origin.len(), out.len());
+            prop_assert!(origin.is_sorted() && origin.iter().all(|&at| text.is_char_boundary(at as usize)));
+        }
+
+        #[test]
+        fn words_are_what_stands_between_white_space(text in "[a漢éい– \u{85}\u{a0}\u{1680}\u{2003}\u{2028}\u{205f}\u{3000}\x1c\n]{0,40}") {
+            let mut words = Vec::new();
+            each_word(text.as_bytes(), |start, end| words.push(&text[start..end]));
+            let expected: Vec<&str> = text.split(is_space).filter(|word| !word.is_empty()).collect();
+            prop_assert_eq!(words, expected);
         }
     }
 
