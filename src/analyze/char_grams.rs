@@ -176,7 +176,8 @@ impl Letters {
                 return UNKNOWN;
             }
             let next = WAITING | new.len() as u32;
-            let remembered = end - start <= REMEMBERED;
+            // Most words of a corpus come once (78 % of those of 79 languages).
+            let remembered = end - start <= REMEMBERED && numbering.meet(key);
             let number = if remembered { numbering.form(key, || tokens.bytes(i), next) } else { next };
             if number == next {
                 new.push(remembered.then_some(*key), (start, end));

@@ -83,6 +83,12 @@ impl Key {
     fn is_long(&self) -> bool {
         self.high == LONG_KEY
     }
+
+    /// Bits of the hash that have no part in where a table has the key.
+    #[inline(always)]
+    pub fn upper_hash(&self) -> usize {
+        (self.hash >> 32) as usize
+    }
 }
 
 /// The two halves of the key of a form that is the first bytes of 16.

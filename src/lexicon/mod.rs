@@ -3,10 +3,12 @@
 pub mod bag;
 pub mod form_table;
 pub mod lookup;
+pub mod met;
 pub mod numbering;
 pub mod pair_table;
 
 use crate::lexicon::form_table::{FormTable, Key, Role};
+use crate::lexicon::met::Met;
 use crate::lexicon::pair_table::PairTable;
 use crate::memory::prefetch;
 
@@ -30,6 +32,8 @@ pub struct Lexicon {
     pub words: Vec<u8>,
     /// Of n-grams of letters, the node of what is left without the last letter, where that is known.
     pub prefixes: Vec<u32>,
+    /// Which words of letters may have been met before.
+    pub met: Met,
     /// The nodes of n-grams of bases by their codes, where they are known.
     pub coded: Vec<u32>,
 }

@@ -37,6 +37,10 @@ pub trait Numbering {
     fn drops(&self) -> bool;
     /// Forget what became of the forms, because they could not be decided.
     fn forget_forms(&mut self);
+    /// Whether a form was met before, or may have been: what comes once need not be remembered.
+    fn meet(&mut self, _key: &Key) -> bool {
+        true
+    }
     /// Keep the terms that a form stands for.
     fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]);
     fn expansion(&self, form: u32) -> &[u32];
@@ -107,6 +111,10 @@ impl Numbering for Lexicon {
     }
     fn forget_forms(&mut self) {
         self.forms.table.forget_forms();
+    }
+    #[inline(always)]
+    fn meet(&mut self, key: &Key) -> bool {
+        self.met.meet(key)
     }
     fn remember<'b>(&mut self, key: &Key, bytes: impl Fn() -> &'b [u8], nodes: &[u32]) {
         let form = self.forms.remember(nodes);
