@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bayleaf import Model, category, chars, normal, words
 from bayleaf.engines import core
-from bayleaf.engines.arrow import answer_columns, compressed, decompressed, gathered
+from bayleaf.engines.arrow import FRAME_BYTES, answer_columns, compressed, decompressed, gathered
 from strategies import Corpus, corpora
 
 VIEWS: list[Any] = [[words()], [words(2), chars(2, 3)], [words(normalizer=str.upper)]]
@@ -87,6 +87,24 @@ def test_a_blob_cut_into_rows_is_joined_in_any_order(data: bytes, size: int, dra
 def test_pieces_that_were_compressed_are_their_bytes_again(pieces: list[bytes]) -> None:
     for data in (compressed(pieces), compressed(map(memoryview, pieces)), bytes(compressed(pieces))):
         assert decompressed(data) == b"".join(pieces)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("over", [0, 1, 3, FRAME_BYTES - 1])
+def test_numbers_of_any_width_come_back_also_where_a_frame_cuts_them(kind: str, over: int) -> None:
+    draw = np.random.default_rng(1)
+    numbers = draw.geometric(0.02, 70_000).astype(kind).tobytes()
+    data = bytes(range(7)) + numbers + bytes(over)
+    found = compressed([data])
+    assert decompressed(found) == data
+    if kind == "uint32" and not over:  # the first bytes of all numbers beside each other, then zeros
+        assert len(found) < 0.75 * len(pa.compress(data, "zstd", asbytes=True))
+
+
+def test_a_model_whose_end_is_missing_is_not_taken_for_a_smaller_one() -> None:
+    whole = compressed([bytes(FRAME_BYTES), b"the end"])
+    with pytest.raises(RuntimeError, match="arrived incomplete"):
+        decompressed(whole[: -len(compressed([b"the end"])) + 8])
 
 
 def test_a_model_that_a_worker_knows_is_not_read_again() -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
+from struct import Struct
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.engines.core import LEARN_BYTES, Shipped, check_columns, place_of, read_columns, score
 from bayleaf.model import Model
@@ -16,11 +20,16 @@ try:
 except ImportError as error:
     raise ImportError(f'Engines need pyarrow ({error}): pip install "bayleaf[data]"') from error
 
+Bytes = NDArray[np.uint8]
+
 KINDS = {str: "string", int: "bigint", float: "double"}
 """The SQL type of a column of classes."""
 CODEC = "zstd"
-FRAME_BYTES = 1 << 20
+FRAME_BYTES = 1 << 18
 """So much is compressed at a time: no second copy of a model is needed for it."""
+FRAME = Struct("<BII")
+WIDTHS = (1, 2, 4)
+TRIED_BYTES = 1 << 14
 ARROW = {"string": "string", "bigint": "int64", "double": "float64"}
 
 
@@ -76,22 +85,56 @@ def filtering(model: Model, present: Iterable[str], text: str, keep: Label, leas
 
 
 def compressed(pieces: Iterable[bytes | memoryview]) -> bytes:
-    """The bytes of some pieces, smaller: Spark's driver holds several copies of whatever passes it."""
-    views = [memoryview(piece) for piece in pieces]
+    """The bytes of some pieces, smaller: Spark's driver holds several copies of whatever passes it.
+
+    A frame is the width of its numbers, its size, its size compressed, and the bytes of its numbers: all
+    first bytes, then all second ones. So 53 MB of words and pairs are 14 instead of 21, in the same time.
+    """
+    views = [memoryview(piece).cast("B") for piece in pieces]
     found = BytesIO()
     found.write(sum(view.nbytes for view in views).to_bytes(8, "little"))
     for view in views:
         for start in range(0, view.nbytes, FRAME_BYTES):
-            found.write(pa.compress(view[start : start + FRAME_BYTES], CODEC, asbytes=True))
+            frame = np.frombuffer(view[start : start + FRAME_BYTES], np.uint8)
+            width = _width(frame)
+            data = pa.compress(_planes(frame, width), CODEC, asbytes=True)
+            found.write(FRAME.pack(width, len(frame), len(data)))
+            found.write(data)
     return found.getvalue()
 
 
 def decompressed(data: Any) -> bytes:
     """The bytes in such a buffer."""
-    buffer = pa.py_buffer(data)
-    size = int.from_bytes(buffer[:8], "little")
-    found: bytes = pa.decompress(buffer[8:], size, CODEC, asbytes=True)
-    return found
+    view = memoryview(data).cast("B")
+    found = BytesIO()
+    place = 8
+    while place < len(view):
+        width, size, length = FRAME.unpack_from(view, place)
+        place += FRAME.size
+        planes = pa.decompress(view[place : place + length], size, CODEC)
+        found.write(_numbers(np.frombuffer(planes, np.uint8), width).data)
+        place += length
+    if found.tell() != int.from_bytes(view[:8], "little"):
+        raise RuntimeError("A part of the model arrived incomplete. Run the job again.")
+    return found.getvalue()
+
+
+def _width(frame: Bytes) -> int:
+    """How wide the numbers in a frame seem to be: what makes its beginning smallest."""
+    start = frame[:TRIED_BYTES]
+    return min(WIDTHS, key=lambda width: len(pa.compress(_planes(start, width), CODEC, asbytes=True)))
+
+
+def _planes(frame: Bytes, width: int) -> Bytes:
+    """The first bytes of all numbers, then the second ones, and so on; what is left over at the end."""
+    whole = len(frame) - len(frame) % width
+    return frame if width == 1 else np.append(frame[:whole].reshape(-1, width).T, frame[whole:])
+
+
+def _numbers(planes: Bytes, width: int) -> Bytes:
+    """The frame again."""
+    whole = len(planes) - len(planes) % width
+    return planes if width == 1 else np.append(planes[:whole].reshape(width, -1).T, planes[whole:])
 
 
 def gathered(batches: Iterable[Any], size: int = LEARN_BYTES) -> Iterator[Any]:
