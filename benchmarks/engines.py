@@ -4,13 +4,17 @@ Each side has a Spark session of its own on two cores (`local-cluster[1,2,...]`)
 is its own, and does all of its work three times on 2,000 rows before anything is measured: on either side
 classes are loaded and Python workers started. Then each does all of its work, on all rows, as often as there
 are rounds; times are the best of them, with the processor time of all processes beside them, which says more
-on a machine with other work. Memory is what the driver's processes (the JVM, after its garbage was collected
-and given back, and Python) grow by from the first round on to their peak. What rows, files and a single
-process have learned must be equal, byte for byte.
+on a machine with other work. What rows, files and a single process have learned must be equal, byte for byte.
 
-With 75,000 words either driver holds little, and what is measured is mostly garbage that the JVM has not
-collected yet. `--pairs` learns pairs of words, too (1.5 million terms; NGram beside the tokens for Spark ML),
-where the driver's memory is what the model needs; with `--driver-memory` one sees which heap is enough.
+Memory is measured in two ways, each the same for both sides. *Live*, in a session of its own and one round
+more: what is left in the driver's JVM after a full collection, at its peak, with all that grows outside its
+heap (`live_memory.py`), and Python's resident peak, all over what was there after the rounds on 2,000 rows.
+*Resident*, while times are taken: what the driver's processes grow by from the first round on to their peak.
+That is mostly garbage which Spark's default collector has not collected yet: with 75,000 words it was 57 to
+157 MB for Spark ML, and 15 to 53 for bayleaf, of the same code. So it is told, and decides nothing.
+
+`--pairs` learns pairs of words, too (1.5 million terms; NGram beside the tokens for Spark ML), where the
+model is most of what a driver holds; with `--driver-memory` one sees which heap is enough.
 
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py            # imdb.train 20 times over, 665 MB
     BAYLEAF_DATA=~/corpora python benchmarks/engines.py --copies 1 # a first look
@@ -28,11 +32,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from live_memory import PAUSE, LivePeak, java_options
 from measure import data_folder
 
 MUSTS = {"learn, rows": 10.0, "learn, files": 20.0, "score": 10.0}
@@ -42,7 +48,7 @@ WARM_ROWS = 2000
 WARM_ROUNDS = 3
 MOST_PAIRS = 1 << 22
 """More terms than words and pairs of imdb have: neither side leaves one out."""
-ALL, WARM = "all", "warm"
+ALL, ONCE, WARM = "all", "once", "warm"
 """The folders of the files."""
 
 
@@ -54,18 +60,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--pairs", action="store_true", help="pairs of words, too")
     parser.add_argument("--driver-memory", default="2g", help="the heap of the driver")
+    parser.add_argument("--pause", type=float, default=PAUSE, help="seconds between full collections")
+    parser.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--side", choices=["ours", "theirs"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.side:
-        print(json.dumps(side(given)))
+        print(json.dumps(live_side(given) if given.live else side(given)))
         return
     with tempfile.TemporaryDirectory() as folder:
         megabytes = prepare(Path(folder), given.copies)
         found = {name: measured(name, folder, given) for name in ("theirs", "ours")}
+        live = {name: measured(name, folder, given, ["--live"]) for name in found}
         found["ours"]["hashes"]["one process"] = learned_here(Path(folder) / ALL, 1 + given.pairs)
     report(found, megabytes)
-    report_memory(found)
+    report_memory("driver, live", live, MEMORY_MUST)
+    report_memory("resident", {name: own["memory"] for name, own in found.items()})
     report_hashes(found["ours"]["hashes"])
 
 
@@ -78,6 +88,7 @@ def prepare(folder: Path, copies: int) -> float:
     numbers = {name: float(i) for i, name in enumerate(sorted(set(labels)))}
     table = pa.table({"text": texts, "label": labels, "number": [numbers[label] for label in labels]})
     write(table, folder / ALL, copies)
+    write(table, folder / ONCE, 1)
     write(table.slice(0, WARM_ROWS), folder / WARM, 1)
     return copies * sum(len(text.encode()) for text in texts) / 1e6
 
@@ -93,9 +104,10 @@ def write(table: Any, folder: Path, copies: int) -> None:
                 writer.write_table(rows)
 
 
-def measured(name: str, folder: str, given: argparse.Namespace) -> dict[str, Any]:
+def measured(name: str, folder: str, given: argparse.Namespace, more: Sequence[str] = ()) -> dict[str, Any]:
     command = [sys.executable, __file__, "--side", name, "--folder", folder, "--rounds", str(given.rounds)]
-    command += ["--driver-memory", given.driver_memory, *(["--pairs"] if given.pairs else [])]
+    command += ["--driver-memory", given.driver_memory, "--pause", str(given.pause)]
+    command += [*(["--pairs"] if given.pairs else []), *more]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"{name} did not end with a heap of {given.driver_memory} for the driver.")
@@ -103,8 +115,8 @@ def measured(name: str, folder: str, given: argparse.Namespace) -> dict[str, Any
     return result
 
 
-def session(master: str = "local-cluster[1,2,3072]", memory: str = "2g") -> Any:
-    """Spark; the memory is that of the driver's JVM."""
+def session(master: str = "local-cluster[1,2,3072]", memory: str = "2g", java: str = "") -> Any:
+    """Spark; the memory and the options are those of the driver's JVM."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -113,7 +125,7 @@ def session(master: str = "local-cluster[1,2,3072]", memory: str = "2g") -> Any:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": memory,
-        "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
+        "spark.driver.extraJavaOptions": f"-XX:+ExitOnOutOfMemoryError {java}",
         "spark.executor.memory": "3g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -128,18 +140,41 @@ def session(master: str = "local-cluster[1,2,3072]", memory: str = "2g") -> Any:
 
 def side(given: argparse.Namespace) -> dict[str, Any]:
     spark = session(memory=given.driver_memory)
-    work = ours if given.side == "ours" else theirs
-    import_module("bayleaf.spark" if given.side == "ours" else "pyspark.ml.classification")  # is no work
-    folder, longest = Path(given.folder), 1 + given.pairs
-    for _ in range(WARM_ROUNDS):
-        work(spark, folder / WARM, longest)
+    work = warmed(spark, given)
     before = driver_memory(spark, reset=True)
-    runs = [work(spark, folder / ALL, longest) for _ in range(given.rounds)]
+    runs = [work(ALL) for _ in range(given.rounds)]
     after = driver_memory(spark)
     spark.stop()
     found: dict[str, Any] = {key: min(run[key] for run in runs) for key in runs[0] if key != "hashes"}
     found["memory"] = {key: after[key] - before[key] for key in after}
     return {**found, "hashes": runs[0].get("hashes")}
+
+
+def live_side(given: argparse.Namespace) -> dict[str, int]:
+    """What the driver must hold in one round."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "collections"
+        spark = session(memory=given.driver_memory, java=java_options(log))
+        work = warmed(spark, given)
+        before = driver_memory(spark, reset=True)["Python"]
+        with LivePeak(spark, log, given.pause) as live:
+            work(ONCE)
+            after = driver_memory(spark)["Python"]  # before the log is read
+        spark.stop()
+    return {**live.growth, "Python": after - before}
+
+
+def warmed(spark: Any, given: argparse.Namespace) -> Callable[[str], dict[str, Any]]:
+    """The work of a side on the files in a folder, done often enough on few rows."""
+    import_module("bayleaf.spark" if given.side == "ours" else "pyspark.ml.classification")  # is no work
+    does = ours if given.side == "ours" else theirs
+
+    def work(name: str) -> dict[str, Any]:
+        return does(spark, Path(given.folder) / name, 1 + given.pairs)
+
+    for _ in range(WARM_ROUNDS):
+        work(WARM)
+    return work
 
 
 def ours(spark: Any, folder: Path, longest: int) -> dict[str, Any]:
@@ -282,15 +317,14 @@ def report(found: dict[str, dict[str, Any]], megabytes: float) -> None:
         )
 
 
-def report_memory(found: dict[str, dict[str, Any]]) -> None:
-    mine, peer = (sum(found[name]["memory"].values()) for name in ("ours", "theirs"))
-    share = mine / max(peer, 1)
-    verdict = "reached" if share <= MEMORY_MUST else "missed"
-    parts = ", ".join(f"{name} {size / 1e6:.0f}" for name, size in found["ours"]["memory"].items())
-    print(
-        f"driver memory  Spark ML {peer / 1e6:6.0f} MB  bayleaf {mine / 1e6:6.0f} MB ({parts})  "
-        f"{share:.2f} (<= {MEMORY_MUST:g}) {verdict}"
-    )
+def report_memory(name: str, found: dict[str, dict[str, int]], must: float | None = None) -> None:
+    both = [found["theirs"], found["ours"]]
+    peer, mine = (sum(own.values()) / 1e6 for own in both)
+    share = mine / max(peer, 1e-6)
+    said = "decides nothing" if must is None else f"(<= {must:g}) {'reached' if share <= must else 'missed'}"
+    print(f"{name:14} Spark ML {peer:6.1f} MB  bayleaf {mine:6.1f} MB  {share:.2f} {said}")
+    for side, own in zip(("Spark ML", "bayleaf"), both, strict=True):
+        print(f"{'':14} {side}: " + ", ".join(f"{part} {size / 1e6:.1f}" for part, size in own.items()))
 
 
 def report_hashes(hashes: dict[str, str]) -> None:
