@@ -187,9 +187,13 @@ def test_scores_are_those_of_the_model(corpus: Corpus) -> None:
     np.testing.assert_allclose(share, model.posterior(corpus[0])[:, place], atol=1e-9)
 
 
-def test_classes_of_both_kinds_are_answered_as_text() -> None:
+def test_classes_are_answered_in_their_own_type_and_those_of_both_kinds_as_text() -> None:
     model = Model().learn(["a", "b"], [1, "x"])
     assert answer_columns(model, ["a", "b"], None, "")["prediction"].to_pylist() == ["1", "x"]
+    truths = Model().learn(["a", "b"], [True, False])
+    assert answer_columns(truths, ["a", "b"], None, "")["prediction"].to_pylist() == [True, False]
+    both = Model().learn(["a", "b"], [1, 2.5])
+    assert answer_columns(both, ["a", "b"], None, "")["prediction"].to_pylist() == [1.0, 2.5]
     numbers = Model().learn(["a", "b"], [1, 2])
     assert answer_columns(numbers, ["b", "a"], 1, "p_")["p_prediction"].to_pylist() == [2, 1]
 

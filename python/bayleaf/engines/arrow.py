@@ -22,7 +22,7 @@ except ImportError as error:
 
 Bytes = NDArray[np.uint8]
 
-KINDS = {str: "string", int: "bigint", float: "double"}
+KINDS = {str: "string", int: "bigint", float: "double", bool: "boolean"}
 """The SQL type of a column of classes."""
 CODEC = "zstd"
 FRAME_BYTES = 1 << 18
@@ -30,12 +30,14 @@ FRAME_BYTES = 1 << 18
 FRAME = Struct("<BII")
 WIDTHS = (1, 2, 4)
 TRIED_BYTES = 1 << 14
-ARROW = {"string": "string", "bigint": "int64", "double": "float64"}
+ARROW = {"string": "string", "bigint": "int64", "double": "float64", "boolean": "bool"}
 
 
 def class_kind(classes: list[Label]) -> str:
     """The SQL type that holds the classes: that of all of them, or their text."""
     kinds = {type(name) for name in classes}
+    if kinds == {int, float}:
+        return "double"
     return KINDS.get(kinds.pop(), "string") if len(kinds) == 1 else "string"
 
 

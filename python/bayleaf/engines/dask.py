@@ -38,7 +38,7 @@ except ImportError as error:
 
 SPLIT_EVERY = 8
 """How many blobs one task of the merge tree adds up."""
-PANDAS = {"string": "object", "bigint": "int64", "double": "float64"}
+PANDAS = {"string": "object", "bigint": "int64", "double": "float64", "boolean": "bool"}
 
 
 def learn(

@@ -47,7 +47,7 @@ try:
     import pyarrow as pa
     from pyspark import TaskContext
     from pyspark.sql.functions import col, lit
-    from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+    from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
 except ImportError as error:
     raise ImportError(
         f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
@@ -57,7 +57,7 @@ NAMES = ("blob", "part", "parts", "data")
 BLOBS = "slot int, blob int, part int, parts int, data binary"
 MERGE_TASKS = (8, 1)
 """Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""
-TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType()}
+TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType(), "boolean": BooleanType()}
 """What columns of answers hold, by the names of SQL; Spark 3.5 cannot look them up."""
 FETCHES = 64
 """Into about so many pieces, and no fewer, a model in ranges is cut to be fetched."""
