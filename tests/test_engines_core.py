@@ -214,6 +214,50 @@ def test_a_call_that_means_nothing_is_refused_before_any_task_starts(
         core.Plan.of(**(arguments | given))
 
 
+@pytest.mark.parametrize("kind", ["int32", "date32", "binary", "list<item: string>"])
+def test_a_text_of_another_type_is_named_and_never_learned_as_what_it_prints(kind: str) -> None:
+    column = pa.array([None], {"list<item: string>": pa.list_(pa.string())}.get(kind, kind))
+    batch = {"text": column, "label": pa.array(["x"])}
+    plan = core.Plan.of([words()], None, "text", "label", "replace")
+    with pytest.raises(ValueError, match=r"column 'text' holds .*, and text is expected. Cast or decode"):
+        plan.examples(batch)
+    with pytest.raises(ValueError, match=r"'text' holds"):
+        core.documents(Model().learn(["a"], ["x"]), batch, "text")
+
+
+@pytest.mark.parametrize("values", [["a", None, "b"], [None, None]])
+def test_categories_of_pandas_and_columns_without_any_value_are_texts(values: list[Any]) -> None:
+    column = pa.array(values, None if any(values) else "null")
+    found = core.documents(Model(), {"t": column.dictionary_encode() if any(values) else column}, "t")
+    assert found.to_pylist() == [value or "" for value in values]
+
+
+@pytest.mark.parametrize("kind", ["date32", "timestamp[us]", "binary", "decimal128(5, 2)", "month_interval"])
+def test_a_label_that_cannot_name_a_class_is_refused_by_its_type(kind: str) -> None:
+    with pytest.raises(ValueError, match=r"'label' holds .* a class is named by a string.* Cast it"):
+        core.check_label_type("label", kind)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.int8(), pa.uint64(), pa.float32(), pa.float64(), pa.bool_()]
+)
+def test_labels_are_text_numbers_or_truth_values_also_as_categories(kind: Any) -> None:
+    core.check_label_type("label", kind)
+    core.check_label_type("label", pa.dictionary(pa.int8(), kind))
+
+
+def test_a_column_that_is_there_twice_is_refused_if_it_is_needed() -> None:
+    core.check_columns(["text"], ["text", "other", "other"])
+    with pytest.raises(ValueError, match=r"There are 2 columns 'text', and none is told from the other"):
+        core.check_columns(["text"], ["text", "text"])
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True, None])
+def test_a_number_of_tasks_or_documents_is_whole_and_positive(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"`tasks` must be a whole number >= 1, got"):
+        core.check_whole("tasks", value)
+
+
 def test_no_document_at_all_is_said() -> None:
     with pytest.raises(ValueError, match="no row with a label, so nothing was learned"):
         core.finished(None, None)

@@ -114,3 +114,25 @@ def test_scores_and_filters_are_those_of_the_model() -> None:
 def test_files_are_learned_by_tasks(tmp_path: Path) -> None:
     (tmp_path / "messages.tsv").write_text("\n".join(LINES), "utf-8")
     assert sha(bayleaf.dask.learn_files(tmp_path / "messages.tsv", views=VIEWS, tasks=5)) == ONE
+
+
+def test_what_is_no_dask_dataframe_or_no_text_is_refused_and_named() -> None:
+    frame, model = pd.DataFrame({"label": ["a"], "text": [1]}), Model().learn(["a"], ["x"])
+    for call in (lambda: bayleaf.dask.learn(frame), lambda: bayleaf.dask.score(frame, model)):
+        with pytest.raises(TypeError, match=r"A Dask DataFrame is expected, got pandas\..*from_pandas"):
+            call()
+    numbers = dd.from_pandas(frame, npartitions=1)
+    with pytest.raises(ValueError, match="'text' holds int64, and text is expected"):
+        bayleaf.dask.learn(numbers)
+    with pytest.raises(ValueError, match="'text' holds int64, and text is expected"):
+        bayleaf.dask.score(numbers, model).compute()
+    with pytest.raises(ValueError, match="`split_every` must be a whole number >= 2, got 1"):
+        bayleaf.dask.learn(messages(2), split_every=1)
+
+
+def test_truth_values_are_learned_and_answered_as_such() -> None:
+    frame = pd.DataFrame({"label": [True, False], "text": ["win a prize", "lunch"]})
+    ddf = dd.from_pandas(frame, npartitions=1)
+    scored = bayleaf.dask.score(ddf, bayleaf.dask.learn(ddf))
+    assert str(scored.dtypes["prediction"]) == "bool"
+    assert scored.compute()["prediction"].tolist() == [True, False]

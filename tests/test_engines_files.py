@@ -138,3 +138,9 @@ def test_files_keep_the_classes_of_a_model_that_are_numbers(tmp_path: Path) -> N
     blob = core.count(file_examples(plan.empty, work[0], model.classes), plan.empty)
     assert blob is not None
     assert core.finished(core.merged([blob], plan.empty), model).classes == [1, "2"]
+
+
+@pytest.mark.parametrize("tasks", [0, -1, "2"])
+def test_a_number_of_tasks_that_means_nothing_is_refused(tmp_path: Path, tasks: Any) -> None:
+    with pytest.raises(ValueError, match="`tasks` must be a whole number >= 1, got"):
+        shards(written(tmp_path, "jsonl"), Model(), tasks)

@@ -88,6 +88,16 @@ def test_nulls_and_missing_columns() -> None:
         bayleaf.ray.learn(ds, text="body")
 
 
+def test_what_is_no_dataset_or_no_text_is_refused_and_named() -> None:
+    with pytest.raises(TypeError, match=r"A Ray Dataset is expected, got builtins\.list.*from_pandas"):
+        bayleaf.ray.learn([("ham", "see you")])
+    numbers = ray.data.from_arrow(pa.table({"label": ["a"], "text": [1]}))
+    with pytest.raises(ValueError, match="'text' holds int64, and text is expected"):
+        bayleaf.ray.learn(numbers)
+    with pytest.raises(Exception, match="'text' holds int64, and text is expected"):
+        bayleaf.ray.score(numbers, Model().learn(["a"], ["x"])).take_all()
+
+
 def test_a_table_is_learned_on_from_a_model() -> None:
     table = {"sender": ["a", "b", None], "hour": [1.0, None, 3.0], "folder": [1, 0, 0]}
     first = Model({"sender": category(), "hour": normal()}).learn(table, [1, 1, 0])

@@ -23,7 +23,7 @@ needs_spark()
 
 import bayleaf.spark  # noqa: E402
 from bayleaf.engines.arrow import decompressed  # noqa: E402
-from bayleaf.engines.spark import Tree, _merged, blob_rows, most_collected  # noqa: E402
+from bayleaf.engines.spark import Tree, _merged, blob_rows, large_results_named, most_collected  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in QUIET]
 
@@ -179,6 +179,54 @@ def test_a_missing_column_is_named_before_any_task_starts(messages: Any) -> None
         bayleaf.spark.learn(messages, text="body")
     with pytest.raises(ValueError, match="no column 'body'"):
         bayleaf.spark.score(messages, Model().learn(["a"], ["x"]), text="body")
+
+
+def test_what_is_no_dataframe_or_has_no_end_is_refused_and_a_stream_is_scored(spark: Any) -> None:
+    model = Model().learn(["win", "lunch"], ["spam", "ham"])
+    with pytest.raises(TypeError, match=r"A Spark DataFrame is expected, got builtins\.list"):
+        bayleaf.spark.learn([("spam", "win")])
+    stream = spark.readStream.format("rate").load().selectExpr("string(value) AS text", "'a' AS label")
+    for learning in (lambda: bayleaf.spark.learn(stream), lambda: bayleaf.spark.tune(stream, model)):
+        with pytest.raises(ValueError, match=r"streaming DataFrame has no end.*foreachBatch"):
+            learning()
+    assert bayleaf.spark.score(stream, model).isStreaming
+
+
+@pytest.mark.parametrize(
+    "given", [{"merge_tasks": 4}, {"merge_tasks": (0,)}, {"row_bytes": 0}, {"min_documents": "x"}]
+)
+def test_a_merge_tree_that_cannot_be_is_refused_before_any_task_starts(
+    messages: Any, given: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=rf"`{next(iter(given))}` .*got"):
+        bayleaf.spark.learn(messages, **given)
+
+
+def test_columns_that_are_no_text_or_there_twice_are_never_guessed(spark: Any) -> None:
+    model = Model().learn(["win", "lunch"], ["spam", "ham"])
+    numbers = spark.createDataFrame([(1, "a")], "text int, label string")
+    with pytest.raises(Exception, match=r"'text' holds int32, and text is expected"):
+        learned(numbers)
+    with pytest.raises(Exception, match=r"'text' holds int32, and text is expected"):
+        bayleaf.spark.score(numbers, model).collect()
+    twice = spark.createDataFrame([("a", "b", "x")], "text string, text string, label string")
+    for call in (learned, lambda df: bayleaf.spark.score(df, model)):
+        with pytest.raises(ValueError, match="There are 2 columns 'text'"):
+            call(twice)
+
+
+def test_truth_values_are_learned_and_answered_as_such(spark: Any) -> None:
+    rows = [("win a prize", True), ("lunch at noon", False)]
+    df = spark.createDataFrame(rows, "text string, label boolean")
+    scored = bayleaf.spark.score(df, learned(df), of=True)
+    assert scored.schema["prediction"].dataType.typeName() == "boolean"
+    assert scored.filter("prediction = label").count() == 2
+
+
+def test_an_error_of_a_task_is_not_taken_for_a_model_that_is_too_large() -> None:
+    for said in ("ValueError: null", "  # see spark.driver.maxResultSize\nValueError: null"):
+        with pytest.raises(ValueError, match="null"), large_results_named(1):
+            raise ValueError(said)
 
 
 def test_learning_goes_on_from_a_model_which_stays_as_it_is(messages: Any) -> None:

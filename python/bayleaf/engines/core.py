@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -20,6 +21,8 @@ from bayleaf.posterior import check_probability, log_evidence, log_softmax
 from bayleaf.types import Floats, Label
 
 TEXTS = ("words", "chars", "bytes_")
+TEXT_TYPES = ("string", "large_string", "string_view", "null")
+LABEL_TYPES = re.compile(r"(large_)?string(_view)?|u?int\d+|halffloat|float|double|bool|null")
 LEARN_BYTES = 16 << 20
 """About how much is learned at a time: small batches cost up to four times as much."""
 ON_ERROR = ("stop", "skip", "replace")
@@ -72,16 +75,29 @@ class Plan:
 
         As in files: "stop" refuses them, "skip" leaves them out, "replace" takes a null text as empty.
         """
-        needed = [self.label]
-        if self.empty.views[0][0] == WHOLE and self.on_error != "replace":
-            needed.append(self.text)
         rows = {name: batch[name] for name in self.columns}
-        for name in needed:
+        check_label_type(self.label, rows[self.label].type)
+        for name in self._needed():
             if rows[name].null_count:
                 self._check_skipping(name, rows[name])
                 kept = rows[name].is_valid()
                 rows = {name: column.filter(kept) for name, column in rows.items()}
         return documents(self.empty, rows, self.text), _plain(rows[self.label])
+
+    def complete(self, batch: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Which rows of a batch are not left out, as `examples` does it."""
+        check_label_type(self.label, batch[self.label].type)
+        kept = np.ones(len(batch[self.label]), np.bool_)
+        for name in self._needed():
+            if batch[name].null_count:
+                self._check_skipping(name, batch[name])
+                kept &= batch[name].is_valid().to_numpy(zero_copy_only=False)
+        return kept
+
+    def _needed(self) -> list[str]:
+        """The columns that must not be null."""
+        whole = self.empty.views[0][0] == WHOLE and self.on_error != "replace"
+        return [self.label, self.text] if whole else [self.label]
 
     def _check_skipping(self, name: str, column: Any) -> None:
         if self.on_error == "skip":
@@ -99,26 +115,58 @@ def read_columns(model: Model, text: str) -> list[str]:
 
 
 def check_columns(needed: Iterable[str], present: Iterable[str]) -> None:
-    """Raise unless every needed column is there, before any task starts."""
-    there = list(present)
+    """Raise unless every needed column is there, once, before any task starts."""
+    needed, there = list(needed), list(present)
     missing = [name for name in needed if name not in there]
     if missing:
         raise ValueError(
             f"There is no column {missing[0]!r}. The columns are {there}; choose with `text`, `label` "
             "or `views`."
         )
+    twice = [name for name in needed if there.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"There are {there.count(twice[0])} columns {twice[0]!r}, and none is told from the other. "
+            f"The columns are {there}; rename or drop one."
+        )
+
+
+def check_label_type(name: str, kind: Any) -> None:
+    """Raise unless a type of Arrow can name classes."""
+    if not LABEL_TYPES.fullmatch(_value_type(kind)):
+        raise ValueError(
+            f"The column {name!r} holds {kind}, and a class is named by a string, a whole number, a float "
+            "or a truth value. Cast it to one of them first."
+        )
+
+
+def check_whole(name: str, value: Any, least: int = 1) -> int:
+    """Raise unless a setting is a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"`{name}` must be a whole number >= {least}, got {value!r}.")
+    return int(value)
 
 
 def documents(model: Model, batch: Mapping[str, Any], text: str) -> Any:
     """X for a model from Arrow columns; a null text is an empty one."""
     kinds = {name: view.kind for own, view in model.views for name in view.columns or (own,)}
     if WHOLE in kinds:
-        return _column(batch[text], kinds[WHOLE])
-    return {name: _column(batch[name], kind) for name, kind in kinds.items()}
+        return _column(batch[text], kinds[WHOLE], text)
+    return {name: _column(batch[name], kind, name) for name, kind in kinds.items()}
 
 
-def _column(column: Any, kind: str) -> Any:
+def _value_type(kind: Any) -> str:
+    """The name of a type of Arrow; of a dictionary, which pandas has for categories, that of its values."""
+    return str(getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind)
+
+
+def _column(column: Any, kind: str, name: str) -> Any:
     if kind in TEXTS:
+        if _value_type(column.type) not in TEXT_TYPES:
+            raise ValueError(
+                f"The column {name!r} holds {column.type}, and text is expected. Cast or decode it to a "
+                "string first, or choose another column."
+            )
         if str(column.type) not in ("string", "large_string"):
             column = column.cast("large_string")
         return column.fill_null("") if column.null_count else column
@@ -180,8 +228,7 @@ Blob = TypeVar("Blob")
 
 def tree(level: Sequence[Blob], width: int, add: Callable[[Sequence[Blob]], Blob]) -> Blob | None:
     """Merge so many neighbors at a time, level by level, until one is left; None of none."""
-    if width < 2:
-        raise ValueError(f"A merge tree adds at least 2 blobs at a time, got {width}.")
+    check_whole("split_every", width, 2)
     while len(level) > 1:
         level = [add(level[start : start + width]) for start in range(0, len(level), width)]
     return level[0] if level else None

@@ -11,6 +11,7 @@ from bayleaf.engines.core import (
     Plan,
     Shipped,
     check_columns,
+    check_whole,
     count,
     documents,
     finished,
@@ -58,6 +59,7 @@ def learn(
     The arguments are those of `bayleaf.spark.learn`; `split_every` is the width of the merge tree.
     """
     plan = Plan.of(views, model, text, label, on_error)
+    _check_frame(ddf)
     check_columns(plan.columns, ddf.columns)
     parts = ddf[plan.columns].to_delayed(optimize_graph=True)
     counted = [dask.delayed(_counted)(plan, part) for part in parts]
@@ -97,6 +99,7 @@ def tune(
 ) -> Model:
     """A copy of the model with weights earned on a sample of the rows, as `bayleaf.spark.tune` does."""
     plan = Plan.of(None, model, text, label, on_error)
+    _check_frame(ddf)
     check_columns(plan.columns, ddf.columns)
     share = share_of(model, documents)
     kept = ddf[plan.columns].map_partitions(partial(_sampled, plan, share), meta=ddf._meta[plan.columns])
@@ -107,6 +110,7 @@ def tune(
 
 def score(ddf: Any, model: Model, text: str = "text", *, of: Label | None = None, prefix: str = "") -> Any:
     """Add `prediction` and `probability`, and with `of` the `log_odds` of that class."""
+    _check_frame(ddf)
     shipped, kinds = scoring(model, ddf.columns, text, of, prefix)
     meta = ddf._meta.assign(**{name: pd.Series(dtype=PANDAS[kind]) for name, kind in kinds.items()})
     return ddf.map_partitions(partial(_scored, shipped, text, of, prefix), meta=meta)
@@ -114,11 +118,21 @@ def score(ddf: Any, model: Model, text: str = "text", *, of: Label | None = None
 
 def filter(ddf: Any, model: Model, keep: Label, least: float = 0.5, text: str = "text") -> Any:
     """The rows that have the class `keep` with a probability of at least `least`."""
+    _check_frame(ddf)
     shipped = filtering(model, ddf.columns, text, keep, least)
     return ddf.map_partitions(partial(_filtered, shipped, text, keep, least), meta=ddf._meta)
 
 
+def _check_frame(ddf: Any) -> None:
+    if not hasattr(ddf, "to_delayed") or not hasattr(ddf, "columns"):
+        raise TypeError(
+            f"A Dask DataFrame is expected, got {type(ddf).__module__}.{type(ddf).__name__}. Make one with "
+            "dask.dataframe.from_pandas, or use bayleaf.Model."
+        )
+
+
 def _summed(counted: list[Any], empty: Model, width: int, min_documents: int, ranges: int) -> Model | None:
+    check_whole("min_documents", min_documents)
     if check_ranges(ranges, empty) == 1:
         level, at_once = [counted], min_documents
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayleaf.corpus import CorpusError, Shard, open_corpus
 from bayleaf.engines.batches import documents, of_columns, typed_labels
-from bayleaf.engines.core import LEARN_BYTES
+from bayleaf.engines.core import LEARN_BYTES, check_whole
 from bayleaf.model import Model
 from bayleaf.types import Label
 
@@ -25,7 +25,7 @@ def shards(paths: Paths, empty: Model, tasks: int | None, **reading: Any) -> lis
     settings = {"labeled": True, "table": of_columns(empty), "batch_bytes": LEARN_BYTES, **reading}
     with open_corpus(*given, **settings) as corpus:
         most = -(-(corpus.total_bytes or 0) // TASK_BYTES)
-        return corpus.split(tasks or max(1, min(most, MOST_TASKS)))
+        return corpus.split(max(1, min(most, MOST_TASKS)) if tasks is None else check_whole("tasks", tasks))
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:

@@ -11,6 +11,7 @@ from bayleaf.engines.core import (
     Plan,
     Shipped,
     check_columns,
+    check_whole,
     count,
     documents,
     finished,
@@ -54,7 +55,7 @@ def learn(
     counted by one task, and blobs stay in the object store until they are merged.
     """
     plan = Plan.of(views, model, text, label, on_error)
-    check_columns(plan.columns, ds.columns() or [])
+    check_columns(plan.columns, _names(ds))
     blocks = [
         ref
         for bundle in ds.select_columns(plan.columns).iter_internal_ref_bundles()
@@ -99,7 +100,7 @@ def tune(
 ) -> Model:
     """A copy of the model with weights earned on a sample of the rows, as `bayleaf.spark.tune` does."""
     plan = Plan.of(None, model, text, label, on_error)
-    check_columns(plan.columns, ds.columns() or [])
+    check_columns(plan.columns, _names(ds))
     sampling = partial(_sampled, plan, share_of(model, documents))
     kept = ds.select_columns(plan.columns).map_batches(sampling, batch_format="pyarrow").take_all()
     rows = ([row[name] for name in plan.columns] for row in kept)
@@ -108,14 +109,23 @@ def tune(
 
 def score(ds: Any, model: Model, text: str = "text", *, of: Label | None = None, prefix: str = "") -> Any:
     """Add `prediction` and `probability`, and with `of` the `log_odds` of that class."""
-    shipped, _ = scoring(model, ds.columns() or [], text, of, prefix)
+    shipped, _ = scoring(model, _names(ds), text, of, prefix)
     return ds.map_batches(partial(_scored, shipped, text, of, prefix), batch_format="pyarrow")
 
 
 def filter(ds: Any, model: Model, keep: Label, least: float = 0.5, text: str = "text") -> Any:
     """The rows that have the class `keep` with a probability of at least `least`."""
-    shipped = filtering(model, ds.columns() or [], text, keep, least)
+    shipped = filtering(model, _names(ds), text, keep, least)
     return ds.map_batches(partial(_filtered, shipped, text, keep, least), batch_format="pyarrow")
+
+
+def _names(ds: Any) -> list[str]:
+    if not isinstance(ds, ray.data.Dataset):
+        raise TypeError(
+            f"A Ray Dataset is expected, got {type(ds).__module__}.{type(ds).__name__}. Make one with "
+            "ray.data.from_pandas, or use bayleaf.Model."
+        )
+    return ds.columns() or []
 
 
 def _remote(function: Any, **more: Any) -> Any:
@@ -123,6 +133,7 @@ def _remote(function: Any, **more: Any) -> Any:
 
 
 def _summed(counted: list[Any], empty: Model, width: int, min_documents: int, ranges: int) -> Model | None:
+    check_whole("min_documents", min_documents)
     shared = ray.put(empty)
     if check_ranges(ranges, empty) == 1:
         level, at_once = [counted], min_documents

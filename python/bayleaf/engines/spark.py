@@ -22,6 +22,7 @@ from bayleaf.engines.core import (
     ROW_BYTES,
     Plan,
     check_columns,
+    check_whole,
     count,
     cut,
     documents,
@@ -82,6 +83,17 @@ class Tree:
         """The tasks of each level; ranges are merged in one, apart."""
         return list(map(int, self.tasks)) if self.ranges == 1 else []
 
+    def __post_init__(self) -> None:
+        if isinstance(self.tasks, str | int) or not all(
+            type(each) is int and each > 0 for each in self.tasks
+        ):
+            raise ValueError(
+                "`merge_tasks` are the tasks of each level of the merge tree, whole numbers >= 1 such as "
+                f"(8, 1), got {self.tasks!r}."
+            )
+        check_whole("min_documents", self.min_documents)
+        check_whole("row_bytes", self.row_bytes)
+
     def checked(self, blob: bytes | None, final: bool = True) -> bytes | None:
         """A blob, unless it is too large already; one that is not `final` may lose its rare terms yet.
 
@@ -118,6 +130,7 @@ def learn(
     `min_documents` is then exact.
     """
     plan = Plan.of(views, model, text, label, on_error)
+    check_frame(df, "learn")
     check_columns(plan.columns, df.columns)
     most = most_collected(df.sparkSession)
     tree = Tree(plan.empty, merge_tasks, min_documents, row_bytes, check_ranges(ranges, plan.empty), most)
@@ -176,6 +189,7 @@ def tune(
     any cluster. It is collected and weighed on the driver.
     """
     plan = Plan.of(None, model, text, label, on_error)
+    check_frame(df, "tune")
     check_columns(plan.columns, df.columns)
     share = share_of(model, documents)
     kinds = [StructField(f"c{i}", df.schema[name].dataType) for i, name in enumerate(plan.columns)]
@@ -189,6 +203,7 @@ def score(df: Any, model: Model, text: str = "text", *, of: Label | None = None,
 
     `probability` is the posterior of the prediction; `log_odds` are signed, unrounded and fit to rank by.
     """
+    check_frame(df)
     shipped, kinds = scoring(model, df.columns, text, of, prefix)
     asked = Asked(shipped, read_columns(model, text), partial(_answers, text, of))
     scored = with_answers(df, asked, [TYPES[kind] for kind in kinds.values()])
@@ -197,6 +212,7 @@ def score(df: Any, model: Model, text: str = "text", *, of: Label | None = None,
 
 def filter(df: Any, model: Model, keep: Label, least: float = 0.5, text: str = "text") -> Any:
     """The rows that have the class `keep` with a probability of at least `least`; no column is added."""
+    check_frame(df)
     shipped = filtering(model, df.columns, text, keep, least)
     return with_rows(df, Asked(shipped, read_columns(model, text), partial(_keeps, text, keep, least)))
 
@@ -237,6 +253,8 @@ def _blob_row(row: Any) -> tuple[int, int, int, bytes]:
     return blob, part, parts, bytes(data)
 
 
+_TOO_LARGE = re.compile(r"(bigger|more) than spark\.driver\.maxResultSize")
+"""What Spark and a task say; its name alone may stand in the traceback of any error."""
 _SIZE = re.compile(r"(\d+)([kmgtp]?)b?")
 
 
@@ -252,7 +270,7 @@ def large_results_named(ranges: int) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if "maxResultSize" not in str(error):
+        if not _TOO_LARGE.search(str(error)):
             raise
         what, remedy = ("The model", "`ranges`") if ranges == 1 else ("A range of terms", "more `ranges`")
         raise RuntimeError(
@@ -260,6 +278,20 @@ def large_results_named(ranges: int) -> Iterator[None]:
             f"Start the session with a larger one, pass {remedy} (each range of terms comes alone), or make "
             "the model smaller: `min_documents`, or views with `buckets`."
         ) from error
+
+
+def check_frame(df: Any, learning: str = "") -> None:
+    """Raise unless this is a DataFrame of Spark, and one that ends if it is to be learned."""
+    if not hasattr(df, "sparkSession") or not hasattr(df, "isStreaming"):
+        raise TypeError(
+            f"A Spark DataFrame is expected, got {type(df).__module__}.{type(df).__name__}. Make one with "
+            "spark.createDataFrame, or use bayleaf.Model."
+        )
+    if learning and df.isStreaming:
+        raise ValueError(
+            f"A streaming DataFrame has no end, so `{learning}` would have no result. Call it for each "
+            "batch, with writeStream.foreachBatch; `score` and `filter` take streams as they are."
+        )
 
 
 def column(name: str) -> Any:
