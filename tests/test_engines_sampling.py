@@ -46,5 +46,5 @@ def test_an_empty_sample_is_said() -> None:
     model = Model([words()]).learn(["a"], ["x"])
     with pytest.raises(ValueError, match="No document is in the sample"):
         tuned(model, [])
-    with pytest.raises(ValueError, match="at least 1 document, got 0"):
+    with pytest.raises(ValueError, match="`documents` must be a whole number >= 1, got 0"):
         share_of(model, 0)

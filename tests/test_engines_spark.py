@@ -23,6 +23,7 @@ needs_spark()
 
 import bayleaf.spark  # noqa: E402
 from bayleaf.engines.arrow import decompressed  # noqa: E402
+from bayleaf.engines.sampling import sample, tuned  # noqa: E402
 from bayleaf.engines.spark import Tree, _merged, blob_rows, large_results_named, most_collected  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in QUIET]
@@ -227,6 +228,24 @@ def test_an_error_of_a_task_is_not_taken_for_a_model_that_is_too_large() -> None
     for said in ("ValueError: null", "  # see spark.driver.maxResultSize\nValueError: null"):
         with pytest.raises(ValueError, match="null"), large_results_named(1):
             raise ValueError(said)
+
+
+def test_weights_of_a_table_are_those_of_one_machine_and_nulls_are_refused(spark: Any) -> None:
+    rows = [("win a prize", 0.0, True, "a"), ("lunch", None, False, "b"), (None, 2.5, None, "b")] * 9
+    df = spark.createDataFrame(rows, "s string, hour double, f boolean, label string").repartition(3)
+    views = {"s": words(), "hour": normal(), "f": category()}
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(views)}
+    model = bayleaf.spark.learn(df, views=views, merge_tasks=TREE)
+    labels = [row[-1] for row in rows]
+    one = tuned(model, sample(columns, labels, 1.0))
+    assert bayleaf.spark.tune(df, model).to_bytes() == one.to_bytes()
+    assert (
+        one.to_bytes()
+        == model.copy().tune({**columns, "s": [x or "" for x in columns["s"]]}, labels).to_bytes()
+    )
+    unlabeled = df.selectExpr("s", "hour", "f", "nullif(label, 'a') AS label")
+    with pytest.raises(Exception, match=r"'label' is null in \d+ of \d+ rows.*on_error='skip'"):
+        bayleaf.spark.tune(unlabeled, model)
 
 
 def test_learning_goes_on_from_a_model_which_stays_as_it_is(messages: Any) -> None:

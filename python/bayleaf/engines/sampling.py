@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow
 from numpy.typing import NDArray
 
-from bayleaf.engines.core import Plan
+from bayleaf.engines.core import TEXTS, Plan, check_whole, documents
 from bayleaf.labels import as_list, sort_key
 from bayleaf.model import Model
 from bayleaf.model_views import WHOLE, columns_of
@@ -21,15 +21,13 @@ SAMPLE = 20_000
 """How many documents weights are earned on; docs/scale.md has what more and fewer give."""
 _KEY = b"bayleaf sample 1"
 
-Example = tuple[tuple[str, ...], Label]
-"""The texts of a document, one for each column, and its label."""
+Example = tuple[tuple[Any, ...], Label]
+"""The texts of a document, or its other values, one for each column, and its label."""
 
 
-def share_of(model: Model, documents: int) -> float:
+def share_of(model: Model, size: int) -> float:
     """Which share of what a model has learned makes about so many documents."""
-    if documents < 1:
-        raise ValueError(f"A sample needs at least 1 document, got {documents}.")
-    return min(1.0, documents / max(model.n_documents, 1))
+    return min(1.0, check_whole("documents", size) / max(model.n_documents, 1))
 
 
 def digest(texts: Iterable[str]) -> int:
@@ -47,32 +45,49 @@ def chosen(columns: Sequence[Sequence[str]], share: float) -> NDArray[np.bool_]:
 
 def tuned(model: Model, examples: Iterable[Example], level: Tuning | None = "auto") -> Model:
     """A copy of the model with weights earned on these documents, whatever order they come in."""
-    filled = ((tuple(text or "" for text in texts), label) for texts, label in examples)
-    rows = sorted(filled, key=lambda row: (digest(row[0]), row[0], sort_key(row[1])))
+    said = ((tuple(map(_said, values)), values, label) for values, label in examples)
+    rows = sorted(said, key=lambda row: (digest(row[0]), row[0], sort_key(row[2])))
     if not rows:
         raise ValueError("No document is in the sample, so no weights were earned. Take a larger one.")
-    labels = [label for _, label in rows]
-    columns = list(zip(*(texts for texts, _ in rows), strict=True))
-    names = columns_of(model.views)
-    X: Any = list(columns[0]) if names == [WHOLE] else dict(zip(names, map(list, columns), strict=True))
-    return model.copy().tune(X, labels, level)
+    names, of_text = columns_of(model.views), _text_columns(model)
+    columns = {
+        name: [said[place] if name in of_text else values[place] for said, values, _ in rows]
+        for place, name in enumerate(names)
+    }
+    X: Any = columns[WHOLE] if names == [WHOLE] else columns
+    return model.copy().tune(X, [label for *_, label in rows], level)
 
 
 def sampled(plan: Plan, columns: Mapping[str, Any], share: float) -> Any:
-    """Which rows of a batch of Arrow columns are in a sample, as an Arrow mask; none without a label."""
-    texts = [
-        ["" if text is None else text for text in columns[name].to_pylist()] for name in plan.columns[:-1]
-    ]
-    labeled = columns[plan.label].is_valid().to_numpy(zero_copy_only=False)
-    return pyarrow.array(chosen(texts, share) & labeled)
+    """Which rows of a batch of Arrow columns are in a sample, as an Arrow mask.
+
+    Nulls are refused or left out as `learn` does it.
+    """
+    complete = plan.complete(columns)
+    documents(plan.empty, columns, plan.text)  # refuses columns that hold no text
+    names = plan.columns[:-1]
+    texts = [[_said(value) for value in columns[name].to_pylist()] for name in names]
+    return pyarrow.array(chosen(texts, share) & complete)
+
+
+def _said(value: Any) -> str:
+    """What is hashed of a value: text is itself, what is missing nothing."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value != value else str(value)
+
+
+def _text_columns(model: Model) -> set[str]:
+    return {name for own, view in model.views if view.kind in TEXTS for name in view.columns or (own,)}
 
 
 def sample(X: Any, y: Any, share: float) -> list[Example]:
     """The sample of texts, or of the columns of a table, and their labels, on one machine."""
     columns = list(X.values()) if isinstance(X, dict) else [X]
-    texts = [["" if text is None else str(text) for text in as_list(column)] for column in columns]
+    values = [as_list(column) for column in columns]
+    texts = [[_said(value) for value in column] for column in values]
     labels = as_list(y)
     return [
-        (tuple(column[row] for column in texts), labels[row])
+        (tuple(column[row] for column in values), labels[row])
         for row in np.flatnonzero(chosen(texts, share)).tolist()
     ]
