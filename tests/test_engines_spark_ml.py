@@ -80,6 +80,36 @@ def test_labels_may_be_text_and_columns_may_be_there_already(messages: Any) -> N
     assert {row.answer for row in again.collect()} <= {"ham", "spam"}
 
 
+def test_a_saved_model_is_written_over_twice_and_over_itself(messages: Any, tmp_path: Path) -> None:
+    fitted, path = NaiveBayesEstimator(inputCol="body").fit(messages), str(tmp_path / "model")
+    for _ in range(2):
+        fitted.write().overwrite().save(path)
+    NaiveBayesModel.load(path).write().overwrite().save(path)
+    assert NaiveBayesModel.load(path).bayleaf_model.to_bytes() == fitted.bayleaf_model.to_bytes()
+    with pytest.raises(Exception, match="already exists"):
+        fitted.save(path)
+
+
+def test_answers_have_names_of_their_own_or_are_left_out(messages: Any) -> None:
+    fitted = NaiveBayesEstimator(inputCol="body", labelCol="name", rawPredictionCol="").fit(messages)
+    assert fitted.transform(messages).columns == [*messages.columns, "prediction", "probability"]
+    for names in ({"predictionCol": "body"}, {"predictionCol": "p", "probabilityCol": "p"}):
+        stage = fitted.copy({fitted.getParam(name): value for name, value in names.items()})
+        with pytest.raises(ValueError, match=r"column '(body|p)' would be written over another"):
+            stage.transform(messages)
+
+
+def test_views_are_tried_in_a_grid_as_they_are(messages: Any) -> None:
+    from pyspark.ml.tuning import ParamGridBuilder
+
+    stage = NaiveBayesEstimator(inputCol="body")
+    grid = ParamGridBuilder().addGrid(stage.views, [[words()], [words(2)]]).build()
+    found = [stage.fit(messages, each).bayleaf_model.counts().n_terms for each in grid]
+    assert found == [Model([words(n)]).learn(TEXTS, LABELS).counts().n_terms for n in (1, 2)]
+    with pytest.raises(ValueError, match=r"`views` are views, such as \[words\(\)\].*got 'words'"):
+        NaiveBayesEstimator(views="words")
+
+
 def test_views_that_cannot_be_saved_are_refused() -> None:
     with pytest.raises(ValueError, match="views with a function of your own cannot"):
         NaiveBayesEstimator(views=[words(normalizer=str.upper)])

@@ -42,6 +42,33 @@ def _param(name: str, meaning: str, kind: Any = TypeConverters.toString) -> Any:
     return Param(Params._dummy(), name, meaning, kind)
 
 
+def written(views: Views | str | None) -> str:
+    """Views as the text of a parameter."""
+    if views is None or isinstance(views, str):
+        read(views or "")
+        return views or ""
+    named = model_views.named_views(views)
+    if any(function is not None for function in model_views.normalizers_of(named)):
+        raise ValueError(
+            "A stage of Spark ML can be saved, which views with a function of your own cannot. "
+            "Use bayleaf.spark.learn, or a stemmer or lemmatizer by name."
+        )
+    return json.dumps([[name, view.to_dict()] for name, view in named])
+
+
+def read(views: str) -> Any:
+    """The views of a parameter."""
+    if not views:
+        return None
+    try:
+        named = [(name, model_views.view_from_dict(own)) for name, own in json.loads(views)]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(
+            f"`views` are views, such as [words()], or the text that a stage makes of them, got {views!r}."
+        ) from error
+    return model_views.as_given(named)
+
+
 class Columns(Params):  # type: ignore[misc]
     """What is read and written, under the names that Spark ML uses."""
 
@@ -51,7 +78,7 @@ class Columns(Params):  # type: ignore[misc]
     probabilityCol = _param("probabilityCol", "P(class | document), a vector in the order of `classes`")
     rawPredictionCol = _param("rawPredictionCol", "the log odds of each class against all others, a vector")
     alpha = _param("alpha", "smoothing, a number >= 0", TypeConverters.toFloat)
-    views = _param("views", "the views, as JSON; empty for words")
+    views = _param("views", "the views, kept as JSON; empty for words", written)
 
     def _with_defaults(self) -> None:
         self._setDefault(
@@ -92,10 +119,7 @@ class NaiveBayesEstimator(Estimator, Columns, DefaultParamsReadable, DefaultPara
     ) -> None:
         super().__init__()
         self._with_defaults()
-        given = dict(self._input_kwargs)
-        if "views" in given:
-            given["views"] = written(given["views"])
-        self._set(**given)
+        self._set(**{name: value for name, value in self._input_kwargs.items() if value is not None})
 
     def _fit(self, dataset: Any) -> NaiveBayesModel:
         value = self.getOrDefault
@@ -130,7 +154,9 @@ class NaiveBayesModel(Transformer, Columns, MLReadable, MLWritable):  # type: ig
     def _transform(self, dataset: Any) -> Any:
         model, text, names = self.bayleaf_model, self.getOrDefault(self.inputCol), self._names()
         shipped = Shipped.of(model)
+        adapter.check_frame(dataset)
         check_columns(read_columns(model, text), dataset.columns)
+        _check_names(names, read_columns(model, text))
         kind = "string" if class_kind(model.classes) == "string" else "double"
         numbers = ArrayType(DoubleType())
         kinds = (adapter.TYPES[kind], numbers, numbers)
@@ -141,7 +167,8 @@ class NaiveBayesModel(Transformer, Columns, MLReadable, MLWritable):  # type: ig
         prediction, probability, raw = (col(f"a{i}") for i in range(3))
         every = [col(f"c{i}") for i in range(len(kept))]
         answers = (prediction, array_to_vector(probability), array_to_vector(raw))
-        return scored.select(*every, *answers).toDF(*kept, *names)
+        chosen = {name: answer for name, answer in zip(names, answers, strict=True) if name}
+        return scored.select(*every, *chosen.values()).toDF(*kept, *chosen)
 
     def write(self) -> Any:
         """Save with `model.write().overwrite().save(path)`."""
@@ -187,24 +214,14 @@ def _session(spark: Any) -> Any:
     return spark if int(pyspark.__version__.split(".")[0]) >= 4 else spark.sparkContext
 
 
-def written(views: Views | str | None) -> str:
-    """Views as the text of a parameter."""
-    if views is None or isinstance(views, str):
-        return views or ""
-    named = model_views.named_views(views)
-    if any(function is not None for function in model_views.normalizers_of(named)):
-        raise ValueError(
-            "A stage of Spark ML can be saved, which views with a function of your own cannot. "
-            "Use bayleaf.spark.learn, or a stemmer or lemmatizer by name."
-        )
-    return json.dumps([[name, view.to_dict()] for name, view in named])
-
-
-def read(views: str) -> Any:
-    """The views of a parameter."""
-    if not views:
-        return None
-    return model_views.as_given([(name, model_views.view_from_dict(own)) for name, own in json.loads(views)])
+def _check_names(names: list[str], reads: list[str]) -> None:
+    """Raise if a column would be written twice, or over one that is read."""
+    for place, name in enumerate(names):
+        if name and name in [*names[:place], *reads]:
+            raise ValueError(
+                f"The column {name!r} would be written over another. Give predictionCol, probabilityCol and "
+                "rawPredictionCol names of their own; an empty name leaves that column out."
+            )
 
 
 def _transformed(text: str, kind: str, model: Model, columns: dict[str, Any]) -> list[Any]:
