@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +66,29 @@ def test_a_complete_shard_is_skipped_and_a_damaged_or_different_one_is_learned(f
     other = ("train", "--quiet", "--plain", "--alpha", "0.5", "a.tsv", "b.tsv", "-o", "3.bayleaf")
     assert "skipped" not in done(*other, "--shard", "3/3", cwd=folder)
     done("train", *PLAIN, "a.tsv", "b.tsv", "-o", "3.bayleaf", "--shard", "3/3", cwd=folder)
+
+
+KILLED = """
+import os, signal, sys
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+sys.argv[0] = "bayleaf"
+from bayleaf.cli import main
+main()
+"""
+
+
+def test_a_run_that_is_killed_while_it_writes_leaves_no_shard_and_is_run_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    for name in ("a.tsv", "b.tsv"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    command = ("train", *PLAIN, "a.tsv", "b.tsv", "-o", "2.bayleaf", "--shard", "2/3")
+    killed = subprocess.run([sys.executable, "-c", KILLED, *command], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not (tmp_path / "2.bayleaf").exists()
+    assert "2.bayleaf:" in done(*command, cwd=tmp_path)
+    assert "is complete, skipped." in done(*command, cwd=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2.bayleaf", "a.tsv", "b.tsv"]
 
 
 def test_a_shard_without_documents_is_written_too(folder: Path) -> None:
