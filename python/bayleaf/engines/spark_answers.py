@@ -8,7 +8,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from bayleaf.engines.arrow import compressed, decompressed
+from bayleaf.engines.arrow import decompressed, frames
 from bayleaf.engines.core import Shipped, known
 from bayleaf.model import Model
 from bayleaf.model_file import pieces
@@ -40,13 +40,15 @@ class Broadcasted:
         """A model for the workers of a session; Spark Connect has no broadcasts."""
         if shipped.has_functions or "connect" in type(spark).__module__:
             return shipped
-        data = compressed(pieces(shipped.model))
-        return cls(spark.sparkContext.broadcast(data), sha256(data).digest())
+        data, digest = list(frames(pieces(shipped.model))), sha256()
+        for frame in data:
+            digest.update(frame)
+        return cls(spark.sparkContext.broadcast(data), digest.digest())
 
     @property
     def model(self) -> Model:
         """The model, in a worker."""
-        return known(self.digest, lambda: decompressed(self.sent.value))
+        return known(self.digest, lambda: decompressed(b"".join(self.sent.value)))
 
 
 @dataclass(frozen=True)
