@@ -6,9 +6,10 @@ classes are loaded and Python workers started. Then each does all of its work, o
 are rounds; times are the best of them, with the processor time of all processes beside them, which says more
 on a machine with other work. What rows, files and a single process have learned must be equal, byte for byte.
 
-Memory is measured in two ways, each the same for both sides. *Live*, in a session of its own and one round
-more: what is left in the driver's JVM after a full collection, at its peak, with all that grows outside its
-heap (`live_memory.py`), and Python's resident peak, all over what was there after the rounds on 2,000 rows.
+Memory is measured in two ways, each the same for both sides. *Live*, in a session of its own, one round on
+imdb once, whose words are those of all copies: what is left in the driver's JVM after a full collection, at
+its peak, with all that grows outside its heap (`live_memory.py`), and Python's resident peak, all over what
+was there after the rounds on 2,000 rows.
 *Resident*, while times are taken: what the driver's processes grow by from the first round on to their peak.
 That is mostly garbage which Spark's default collector has not collected yet: with 75,000 words it was 57 to
 157 MB for Spark ML, and 15 to 53 for bayleaf, of the same code. So it is told, and decides nothing.
