@@ -100,9 +100,11 @@ def test_the_evidence_is_weighed_on_the_level_that_is_named(tmp_path: Path, leve
             "stale": False,
             "penalty": said["penalty"],
             "log_loss": said["log_loss"],
-            "names": 0.0,
+            "names": judged and judged.names,
         }
-        assert "Tuned: " in done("inspect", out)
+        shown = done("inspect", out)
+        assert "Tuned: " in shown
+        assert ("words of class names weigh" in shown) == (level == "terms") == bool(said["names"])
         assert json.loads(done("inspect", out, "--json"))["tuning"] == said
     assert "See 'bayleaf train --help'" in refused(
         2, "train", corpus, "-o", out, "--plain", "--tuning", "terms"

@@ -13,7 +13,7 @@ from bayleaf.class_names import by_name, name_of
 from bayleaf.cli import options
 from bayleaf.cli.reading import finite, size
 from bayleaf.cli.weighing import facts as weights
-from bayleaf.cli.weighing import named
+from bayleaf.cli.weighing import named, of_names
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -116,7 +116,7 @@ def _show(path: str, model: Model, chosen: list[Label], terms: int) -> None:
     if model.ledger is not None:
         show.print(plain("Ledger: a hash of each document; what was never learned cannot be forgotten"))
     if model.judgment is not None:
-        show.print(plain(f"Tuned: {named(model)}; {outcome(model.judgment.loss)}"))
+        show.print(plain(f"Tuned: {named(model)}{of_names(model)}; {outcome(model.judgment.loss)}"))
     priors = _priors(model)
     rows = table("class", "documents", "prior")
     for label, count in model.class_documents.items():

@@ -137,12 +137,11 @@ def weigh(model: Model, kept: Kept | None, level: Tuning | None, reading: Readin
 
 def named(model: Model) -> str:
     """How the evidence is weighed, in words; nothing for the textbook."""
-    level = model.judgment.level if model.judgment else None
-    return tuned(level, model.stale) + _names(model) + _unlabeled(model)
+    return tuned(model.judgment.level if model.judgment else None, model.stale) + _unlabeled(model)
 
 
-def _names(model: Model) -> str:
-    """What the names of classes were found to be worth."""
+def of_names(model: Model) -> str:
+    """What the names of classes were found to be worth, in words; nothing if they have no say."""
     weight = 0.0 if model.judgment is None else model.judgment.names
     return f", words of class names weigh {weight:.2g} (1 before looking)" if weight else ""
 
