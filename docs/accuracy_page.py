@@ -1,6 +1,6 @@
-"""Make the tables and the figure of accuracy from what was measured: `python docs/accuracy_page.py`.
+"""Make the tables of accuracy from what was measured: `python docs/accuracy_page.py`.
 
-`benchmarks/accuracy.py --json docs/accuracy.json` measures.
+`benchmarks/accuracy.py --json docs/accuracy.json` measures, and `docs/figures.py` draws the same.
 """
 
 from __future__ import annotations
