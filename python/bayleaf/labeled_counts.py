@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,14 @@ MOST_DOCUMENTS = 2**62
 """Of one class; a model with text has at most 2**32 - 1."""
 
 
+class Source(Protocol):
+    """Where the tallies of a model are until somebody needs them."""
+
+    def tallies(self) -> list[Tally]:
+        """The tallies: the same ones, however often they are asked for."""
+        ...
+
+
 class LabeledCounts:
     """A tally for each view, and how many documents each class has; classes have numbers as they are met."""
 
@@ -28,7 +36,8 @@ class LabeledCounts:
         self.labels = Labels()
         if classes is not None:
             self.labels.close(classes)
-        self.tallies: list[Tally] = [view.tally() for _, view in views]
+        self.source: Source | None = None
+        self._tallies: list[Tally] = [view.tally() for _, view in views]
         self.documents = np.zeros(0, np.int64)
         self._exist = self.documents, b""
         self.ledger = ledger
@@ -40,15 +49,28 @@ class LabeledCounts:
         classes: list[Label],
         closed: bool,
         documents: NDArray[np.int64],
-        tallies: list[Tally],
+        tallies: list[Tally] | Source,
         ledger: Ledger | None = None,
     ) -> LabeledCounts:
         """What a file holds."""
         found = cls(views, ledger=ledger)
         found.labels.number(classes)
         found.labels.closed = closed
-        found.documents, found.tallies = documents, tallies
+        found.documents = documents
+        if isinstance(tallies, list):
+            found._tallies = tallies
+        else:
+            found.source = tallies
         return found
+
+    @property
+    def tallies(self) -> list[Tally]:
+        """A tally for each view; those that are elsewhere yet are had now."""
+        source = self.source
+        if source is not None:
+            self._tallies = source.tallies()
+            self.source = None
+        return self._tallies
 
     @property
     def order(self) -> Classes:

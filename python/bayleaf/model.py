@@ -13,7 +13,7 @@ from bayleaf import atomic, model_file, model_views, storage, tuning
 from bayleaf.answering import Answers, Compiled, NothingLearnedError
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
 from bayleaf.columns import check_no_missing, fingerprint, holds_texts
-from bayleaf.labeled_counts import LabeledCounts
+from bayleaf.labeled_counts import LabeledCounts, Source
 from bayleaf.ledger import Ledger, ledger_of
 from bayleaf.model_views import WHOLE, Views
 from bayleaf.next_labels import AT_RANDOM, Question, ask, check_asking
@@ -78,6 +78,11 @@ class Model(OneByOne):
     def tallies(self) -> list[Tally]:
         """What each view has counted."""
         return self._counts.tallies
+
+    @property
+    def source(self) -> Source | None:
+        """Where its counts are, as long as nobody has needed them."""
+        return self._counts.source
 
     @property
     def classes(self) -> list[Label]:

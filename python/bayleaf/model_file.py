@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from bayleaf.ledger import Ledger
 from bayleaf.text.counts import TextTally
 from bayleaf.text.views import TextView
 from bayleaf.types import Arrays
+from bayleaf.view import Tally
 
 if TYPE_CHECKING:
     from bayleaf.model import Model
@@ -76,19 +79,8 @@ def restored(
 ) -> Model:
     """The model that a file holds; ModelFileError, which names the origin, if it cannot be one."""
     with storage.reading(origin):
-        both = zip(settings["views"], normalizers, strict=True)
-        views = [
-            (name, model_views.view_from_dict(view, fn if model_views.needs_normalizer(view) else None))
-            for (name, view), fn in both
-        ]
-        priors: Any = settings["priors"]
-        model = kind(
-            model_views.as_given(views),
-            alpha=settings["alpha"],
-            priors=dict(priors) if isinstance(priors, list) else priors,
-            unseen=settings["unseen"],
-            threads=threads,
-        )
+        views = _views(settings, normalizers)
+        model = _configured(kind, settings, views, threads)
         ledger = _ledger(settings, arrays)
         judged = settings.get("judgement")
         earned = None if judged is None else _earned(judged, views, arrays)
@@ -97,11 +89,76 @@ def restored(
         documents = np.array(settings["documents"], np.int64)
         counts = LabeledCounts.of(views, settings["classes"], settings["closed"], documents, tallies, ledger)
         model.adopt(counts, judgment)
-        model.notes = dict(settings.get("notes", {}))
-        _check(model, settings, arrays)
+        _check(model, settings)
+        _check_documents(settings, arrays)
         if storage.JOURNAL in settings:
             _replay(model, counts, settings[storage.JOURNAL])
         return model
+
+
+def _views(settings: dict[str, Any], normalizers: Sequence[Normalizer]) -> model_views.NamedViews:
+    both = zip(settings["views"], normalizers, strict=True)
+    return [
+        (name, model_views.view_from_dict(view, fn if model_views.needs_normalizer(view) else None))
+        for (name, view), fn in both
+    ]
+
+
+def _configured(
+    kind: type[Model], settings: dict[str, Any], views: model_views.NamedViews, threads: int | None
+) -> Model:
+    """A model with these settings that has learned nothing."""
+    priors: Any = settings["priors"]
+    model = kind(
+        model_views.as_given(views),
+        alpha=settings["alpha"],
+        priors=dict(priors) if isinstance(priors, list) else priors,
+        unseen=settings["unseen"],
+        threads=threads,
+    )
+    model.notes = dict(settings.get("notes", {}))
+    return model
+
+
+def restored_later(
+    kind: type[Model],
+    settings: dict[str, Any],
+    read: Callable[[], list[Arrays]],
+    origin: str,
+    normalizers: Sequence[Normalizer],
+    threads: int,
+) -> Model:
+    """The same of textbook counts that stay where they are until somebody needs them."""
+    with storage.reading(origin):
+        views = _views(settings, normalizers)
+        model = _configured(kind, settings, views, threads)
+        documents = np.array(settings["documents"], np.int64)
+        source = Later(views, settings, read, origin)
+        counts = LabeledCounts.of(views, settings["classes"], settings["closed"], documents, source)
+        model.adopt(counts, None)
+        _check(model, settings)
+        return model
+
+
+@dataclass(eq=False)
+class Later:
+    """Tallies that are made when somebody needs them, once: two threads get the same."""
+
+    views: model_views.NamedViews
+    settings: dict[str, Any]
+    read: Callable[[], list[Arrays]]
+    origin: str
+    _made: list[Tally] | None = None
+    _making: Lock = field(default_factory=Lock)
+
+    def tallies(self) -> list[Tally]:
+        """The tallies, of arrays that are read now."""
+        with self._making, storage.reading(self.origin):
+            if self._made is None:
+                arrays = self.read()
+                _check_documents(self.settings, arrays)
+                self._made = [view.restore(own) for (_, view), own in zip(self.views, arrays, strict=True)]
+        return self._made
 
 
 def _replay(model: Model, counts: LabeledCounts, journal: Journal) -> None:
@@ -174,7 +231,7 @@ def _judgment(
     return Judgment.from_dict(settings, placed, by_class, unlabeled)
 
 
-def _check(model: Model, settings: dict[str, Any], arrays: list[Arrays]) -> None:
+def _check(model: Model, settings: dict[str, Any]) -> None:
     if not isinstance(settings["closed"], bool):
         raise ValueError(f"`closed` is {settings['closed']!r}, not true or false")
     if model.classes != settings["classes"] or len(model.classes) != len(settings["documents"]):
@@ -182,6 +239,9 @@ def _check(model: Model, settings: dict[str, Any], arrays: list[Arrays]) -> None
     if [name for name, _ in model.views] != [name for name, _ in settings["views"]]:
         raise ValueError("the views of a column are not together")
     check_priors(model.priors, model.classes if model.n_documents else None)
+
+
+def _check_documents(settings: dict[str, Any], arrays: list[Arrays]) -> None:
     for own in arrays:
         if own["class_documents"].tolist() != settings["documents"]:
             raise ValueError("the views have counted different documents")

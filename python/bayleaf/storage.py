@@ -87,7 +87,7 @@ def unpack(data: bytes | bytearray | memoryview, origin: str) -> tuple[dict[str,
     Where changes were written behind the model, they are among the settings, as `JOURNAL`.
     """
     data = bytes(data)  # of `bytes` this is no copy; others could change later
-    start = 8 + int.from_bytes(data[:8], "little")
+    start = header_end(data)
     header = _header(data[8:start], origin)
     metadata = header.pop("__metadata__")
     number, settings = _settings(metadata, origin)
@@ -108,6 +108,19 @@ def unpack(data: bytes | bytearray | memoryview, origin: str) -> tuple[dict[str,
             views[int(index)][column] = array
         settings.pop(ANSWERS, None)  # derived: whoever changes the rest would have to change it, too
         return (settings | {JOURNAL: journal} if journal else settings), views
+
+
+def settings_in(beginning: bytes, origin: str) -> dict[str, Any]:
+    """The settings of a model, of which there is the beginning alone; not verified."""
+    header = _header(beginning[8 : header_end(beginning)], origin)
+    settings = _settings(header["__metadata__"], origin)[1]
+    settings.pop(ANSWERS, None)
+    return settings
+
+
+def header_end(beginning: bytes) -> int:
+    """Where the arrays of a model begin."""
+    return 8 + int.from_bytes(beginning[:8], "little")
 
 
 def format_of(path: str | os.PathLike[str]) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf import storage
 from bayleaf.engines.core import LEARN_BYTES, Shipped, check_columns, place_of, read_columns, score
 from bayleaf.model import Model
 from bayleaf.posterior import check_probability
@@ -109,22 +110,58 @@ def frames(pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
 
 def decompressed(data: Any) -> bytes:
     """The bytes in such a buffer."""
+    check_complete(data)
     view = memoryview(data).cast("B")
     whole = int.from_bytes(view[:8], "little")
     found = BytesIO()
     found.seek(max(whole - 1, 0))  # room for all of it at once: a buffer that grows takes twice as much
     found.write(bytes(whole > 0))
     found.seek(0)
+    for frame in _frames_in(view):
+        found.write(frame.bytes())
+    return found.getvalue()
+
+
+def check_complete(data: Any) -> None:
+    """Raise unless all of what was compressed is there; nothing is decompressed for it."""
+    view = memoryview(data).cast("B")
+    places, sizes = [8], [0]
+    for frame in _frames_in(view):
+        places.append(frame.end)
+        sizes.append(frame.size)
+    if places[-1] != len(view) or sum(sizes) != int.from_bytes(view[:8], "little"):
+        raise RuntimeError("A part of the model arrived incomplete. Run the job again.")
+
+
+def header_in(data: Any) -> bytes:
+    """The beginning of a model in such a buffer, to the end of its header at least."""
+    beginning = b""
+    for frame in _frames_in(memoryview(data).cast("B")):
+        beginning += frame.bytes()
+        if len(beginning) >= max(8, storage.header_end(beginning)):
+            break
+    return beginning
+
+
+class _Frame(NamedTuple):
+    width: int
+    size: int
+    data: memoryview
+    end: int
+
+    def bytes(self) -> memoryview:
+        """What was compressed."""
+        planes = pa.decompress(self.data, self.size, CODEC, asbytes=True)
+        return _numbers(np.frombuffer(planes, np.uint8), self.width).data
+
+
+def _frames_in(view: memoryview) -> Iterator[_Frame]:
     place = 8
-    while place < len(view):
+    while place + FRAME.size <= len(view):
         width, size, length = FRAME.unpack_from(view, place)
         place += FRAME.size
-        planes = pa.decompress(view[place : place + length], size, CODEC, asbytes=True)
-        found.write(_numbers(np.frombuffer(planes, np.uint8), width).data)
+        yield _Frame(width, size, view[place : place + length], place + length)
         place += length
-    if found.tell() != whole:
-        raise RuntimeError("A part of the model arrived incomplete. Run the job again.")
-    return found.getvalue()
 
 
 def _width(frame: Bytes) -> int:

@@ -35,6 +35,7 @@ from bayleaf.engines.core import (
     read_columns,
 )
 from bayleaf.engines.files import Paths, file_examples, shards
+from bayleaf.engines.packed import unpacked_later
 from bayleaf.engines.parts import Part, Total
 from bayleaf.engines.ranges import check_ranges, complete, each_range, rejoined
 from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
@@ -234,11 +235,18 @@ def summed(frame: Any, tree: Tree) -> Model | None:
     rows = frame.select("blob", "part", "parts", "data")
     with large_results_named(tree.ranges):
         if tree.ranges == 1:
-            blobs = joined(_collected(rows))
-            return merged(map(decompressed, blobs) if tree.levels else blobs, tree.empty)
+            found = joined(_collected(rows))
+            return _unpacked(list(found), tree.empty) if tree.levels else merged(found, tree.empty)
         # Some rows at a time: all of them may be more than Spark collects at most.
         blobs = map(decompressed, joined(map(_blob_row, rows.toLocalIterator())))
         return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
+
+
+def _unpacked(blobs: list[Any], empty: Model) -> Model | None:
+    """What the last level of the tree has merged; one blob alone stays compressed as long as it can."""
+    if len(blobs) == 1:
+        return unpacked_later(blobs[0], empty)
+    return merged(map(decompressed, blobs), empty)
 
 
 def _collected(rows: Any) -> Iterator[Any]:

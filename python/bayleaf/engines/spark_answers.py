@@ -10,6 +10,7 @@ from typing import Any
 
 from bayleaf.engines.arrow import decompressed, frames
 from bayleaf.engines.core import Shipped, known
+from bayleaf.engines.packed import packed
 from bayleaf.model import Model
 from bayleaf.model_file import pieces
 
@@ -40,7 +41,8 @@ class Broadcasted:
         """A model for the workers of a session; Spark Connect has no broadcasts."""
         if shipped.has_functions or "connect" in type(spark).__module__:
             return shipped
-        data, digest = list(frames(pieces(shipped.model))), sha256()
+        kept = packed(shipped.model)
+        data, digest = list(frames(pieces(shipped.model))) if kept is None else [kept], sha256()
         for frame in data:
             digest.update(frame)
         return cls(spark.sparkContext.broadcast(data), digest.digest())
