@@ -80,6 +80,35 @@ def test_labels_may_be_text_and_columns_may_be_there_already(messages: Any) -> N
     assert {row.answer for row in again.collect()} <= {"ham", "spam"}
 
 
+def test_columns_that_nobody_reads_may_have_the_same_name(messages: Any) -> None:
+    model = NaiveBayesEstimator(inputCol="body", labelCol="name").fit(messages)
+    twice = messages.select("body", "label", messages["name"].alias("label"))
+    answers = model.transform(twice)
+    assert answers.columns == ["body", "label", "label", "prediction", "probability", "rawPrediction"]
+    assert [row[1:4] for row in answers.collect()] == [
+        (row.label, row.name, row.prediction) for row in model.transform(messages).collect()
+    ]
+    with pytest.raises(ValueError, match="There are 2 columns 'body'"):
+        model.transform(messages.select("body", messages["name"].alias("body")))
+
+
+def test_a_search_is_saved_and_loaded_before_and_after_it_is_fitted(messages: Any, tmp_path: Path) -> None:
+    from pyspark.ml.evaluation import MulticlassClassificationEvaluator
+    from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
+
+    stage = NaiveBayesEstimator(inputCol="body")
+    grid = ParamGridBuilder().addGrid(stage.views, [[words()], [words(2)]]).build()
+    judge = MulticlassClassificationEvaluator(metricName="accuracy")
+    search = CrossValidator(estimator=stage, estimatorParamMaps=grid, evaluator=judge, numFolds=2, seed=1)
+    search.write().overwrite().save(str(tmp_path / "search"))
+    found = CrossValidator.load(str(tmp_path / "search")).fit(messages)
+    assert found.avgMetrics == search.fit(messages).avgMetrics
+    found.write().overwrite().save(str(tmp_path / "found"))
+    loaded = CrossValidatorModel.load(str(tmp_path / "found"))
+    assert loaded.avgMetrics == found.avgMetrics
+    assert loaded.bestModel.bayleaf_model.to_bytes() == found.bestModel.bayleaf_model.to_bytes()
+
+
 def test_a_saved_model_is_written_over_twice_and_over_itself(messages: Any, tmp_path: Path) -> None:
     fitted, path = NaiveBayesEstimator(inputCol="body").fit(messages), str(tmp_path / "model")
     for _ in range(2):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -160,8 +161,8 @@ class NaiveBayesModel(Transformer, Columns, MLReadable, MLWritable):  # type: ig
         kind = "string" if class_kind(model.classes) == "string" else "double"
         numbers = ArrayType(DoubleType())
         kinds = (adapter.TYPES[kind], numbers, numbers)
-        kept = [name for name in dataset.columns if name not in names]
-        rows = dataset.select(*map(adapter.column, kept))
+        rows = _without(dataset, names)
+        kept = rows.columns
         asked = Asked(shipped, read_columns(model, text), partial(_transformed, text, kind))
         scored = with_answers(rows, asked, kinds)
         prediction, probability, raw = (col(f"a{i}") for i in range(3))
@@ -212,6 +213,13 @@ class ModelReader(MLReader):  # type: ignore[misc]
 def _session(spark: Any) -> Any:
     """PySpark 3.5 wants the context, which Spark Connect does not have."""
     return spark if int(pyspark.__version__.split(".")[0]) >= 4 else spark.sparkContext
+
+
+def _without(dataset: Any, names: Sequence[str]) -> Any:
+    """The rows without the columns of these names; of the others, several may have the same."""
+    kept = {f"c{i}": name for i, name in enumerate(dataset.columns) if name not in names}
+    numbered = dataset.toDF(*(f"c{i}" for i in range(len(dataset.columns))))
+    return numbered.select(*kept).toDF(*kept.values())
 
 
 def _check_names(names: list[str], reads: list[str]) -> None:
