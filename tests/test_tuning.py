@@ -12,7 +12,9 @@ import pytest
 from bayleaf import Model, NaiveBayes, chars, load, words
 from bayleaf.posterior import log_posterior
 from bayleaf.tuning import ALPHAS
+from bayleaf.tuning.shared_weights import Prior, stiffness
 from bayleaf.tuning.temperature import temperature
+from bayleaf.types import Floats
 from strategies import Corpus
 
 LEVELS = ["temperature", "views", "terms", "auto"]
@@ -314,3 +316,18 @@ def test_many_classes_of_few_documents_get_weights_of_views_without_a_try_at_ter
     model = Model([words(ngrams=2)]).learn(texts, labels).tune(texts, labels, "auto", steps.append)
     assert steps == ["documents read", "weights of views"]
     assert (model.predict(texts) == np.array(labels)).mean() > 0.9
+
+
+def test_few_documents_keep_the_ratios_of_weights_and_many_fit_them() -> None:
+    kind, around = np.repeat([0, 1, 2], [6, 6, 1]), np.concatenate([np.ones(6), np.full(6, 0.5), [4.0]])
+    common = np.where(kind < 2, around, 0.0)
+    against = np.where(kind == 0, 0.5, np.where(kind == 1, -1.0, 0.0))
+
+    def cost(off: Floats, documents: float, classes: int = 2) -> float:
+        apart = Prior().apart(np.full(classes, documents / classes))
+        return float(off @ stiffness(kind, around, apart, Prior().held) @ off)
+
+    assert cost(common, 30) == pytest.approx(cost(common, 1e6))
+    assert cost(against, 30) > 100 * cost(against, 1e6)
+    assert cost(against, 30, classes=8) < cost(against, 30)
+    assert cost(np.where(kind == 2, 1.0, 0.0), 30) == pytest.approx(Prior().held)

@@ -5,6 +5,10 @@ from corpus to corpus: rare terms name the topic of a post and are noise in a re
 (a view and a length of n-grams) share a weight with those that as many documents hold, in steps of two. When
 a document is left out, its terms are held by one document less: so what terms of one document are worth is
 learned from those of two.
+
+How much all terms are worth together shows in few documents; what one kind or step is worth beside another
+does not, and what few documents seem to say of it is chance. So the ratios of weights are held to those
+believed in, and the more strongly the fewer documents there are.
 """
 
 from __future__ import annotations
@@ -39,16 +43,26 @@ class Prior:
     """Of terms that one document holds; of those that more hold, less."""
     rarity: float = 0.5
     """The power of the log of documents for each that holds the term, as in idf."""
-    letters: float = 0.25
+    letters: float = 0.5
     """So much less weight have letters, of which a text has many, most of them in its words."""
     held: float = 10.0
-    """How strongly the mean weight of a kind is held back."""
+    """How strongly the weight of all terms together is held back, and that of each view without terms."""
     smooth: float = 10.0
-    """How strongly the weights of neighboring steps are held together."""
+    """How strongly kinds are held to their ratios and neighboring steps together, if documents are many …"""
+    many: float = 500.0
+    """… which so many are not yet: with these it is twice as strong, with fewer by the square of how few."""
     share: float = 0.0
     """The bias of a class is so much of the log of its share."""
     even: float = 10.0
     """How strongly the biases are held back."""
+
+    def apart(self, counts: Floats) -> float:
+        """How strongly ratios of weights stay as believed, with so many documents of each class.
+
+        A document tells something of each class but one.
+        """
+        told = float(counts.sum()) * (np.count_nonzero(counts) - 1)
+        return self.smooth * (1 + (self.many / max(told, 1.0)) ** 2)
 
 
 def step_of(holders: NDArray[Any]) -> NDArray[np.uint8]:
@@ -70,6 +84,26 @@ def center(n: float, prior: Prior) -> Floats:
     rare = np.log((n + 1) / holders) / np.log(n + 1)
     weights: Floats = prior.weight * np.maximum(rare, LEAST_RARE) ** prior.rarity
     return weights
+
+
+def stiffness(kind: NDArray[Any], around: Floats, apart: float, held: float) -> Floats:
+    """Steps x steps: how strongly the weights of steps of these kinds are held back to those around.
+
+    With the strength `apart` the means of kinds are held to the ratios that they have there, and neighbors to
+    each other; with `held` the weight of all terms together, and each view without terms, a kind of one step.
+    """
+    _, kinds, steps = np.unique(kind, return_inverse=True, return_counts=True)
+    mean = np.zeros((len(steps), len(kind)))
+    mean[kinds, np.arange(len(kind))] = 1 / steps[kinds]
+    strength = np.where(steps > 1, apart, held)
+    bends: Floats = np.einsum("kg,kh->gh", strength[:, None] * mean, mean)
+    believed = np.where(steps > 1, np.einsum("kg,g->k", mean, around), 0.0)
+    believed /= max(float(np.sqrt(np.einsum("k,k", believed, believed))), 1e-300)
+    common = np.einsum("kg,k->g", mean, believed)
+    bends += (held - apart) * np.einsum("g,h->gh", common, common)
+    for i in np.flatnonzero(kinds[1:] == kinds[:-1]).tolist():
+        bends[i : i + 2, i : i + 2] += apart * np.array([[1, -1], [-1, 1]])
+    return bends
 
 
 def unknown_classes(counts: NDArray[Any]) -> Floats:
@@ -154,11 +188,8 @@ class _Shared:
         self._left, self._weights, self._prior, self._threads = left, left.telling(), prior, threads
         self._y = left.y.astype(np.uint32)
         self._unknown = unknown_classes(left.of_class)
-        kinds = np.unique(kind, return_inverse=True)[1]
         self._steps = len(kind)
-        self._mean = np.zeros((kinds.max(initial=-1) + 1, len(kind)))
-        self._mean[kinds, np.arange(len(kind))] = 1 / np.bincount(kinds)[kinds]
-        self._chained = np.flatnonzero(kinds[1:] == kinds[:-1])
+        self._stiffness = stiffness(kind, around, prior.apart(left.counts), prior.held)
         self.center = np.concatenate([around, prior_bias(left.counts, prior)])
 
     def _slope(self, at: Floats) -> tuple[float, Floats]:
@@ -183,10 +214,7 @@ class _Shared:
         all_of_them: Any = (self._left.scores, self._y, self._weights)
         some: Any = tuple(np.ascontiguousarray(each[::every]) for each in all_of_them)
         bends, of_bias = _core.step_curvature(some, (at, bias))
-        bends = every * bends + prior.held * np.einsum("kg,kh->gh", self._mean, self._mean)
-        for i in self._chained.tolist():
-            bends[i : i + 2, i : i + 2] += prior.smooth * np.array([[1, -1], [-1, 1]])
-        return bends / n, np.sqrt(n / (every * of_bias + prior.even))
+        return (every * bends + self._stiffness) / n, np.sqrt(n / (every * of_bias + prior.even))
 
     def slope_along(self, path: _Path) -> Callable[[Floats], tuple[float, Floats]]:
         """The log loss and what the prior adds, by how far one has come on a path."""
@@ -201,16 +229,9 @@ class _Shared:
         return slope
 
     def _held(self, off: Floats) -> tuple[float, Floats]:
-        steps, prior = self._steps, self._prior
-        mean = np.einsum("kg,g->k", self._mean, off[:steps])
-        apart = off[self._chained + 1] - off[self._chained]
-        value = prior.held * np.einsum("i,i", mean, mean) + prior.smooth * np.einsum("i,i", apart, apart)
-        value += prior.even * np.einsum("i,i", off[steps:], off[steps:])
-        slope = prior.even * off
-        slope[:steps] = prior.held * np.einsum("kg,k->g", self._mean, mean)
-        slope[self._chained + 1] += prior.smooth * apart
-        slope[self._chained] -= prior.smooth * apart
-        return float(value) / 2, slope
+        of_steps = np.einsum("gh,h->g", self._stiffness, off[: self._steps])
+        slope = np.concatenate([of_steps, self._prior.even * off[self._steps :]])
+        return float(np.einsum("i,i", off, slope)) / 2, slope
 
 
 def _directions(bends: Floats) -> Floats:
