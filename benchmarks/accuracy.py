@@ -7,7 +7,7 @@
 
 Test accuracy in %, macro F1, log loss, expected calibration error (15 bins), seconds to train and to predict.
 Needs BAYLEAF_DATA, a folder of NAME.train.tsv and NAME.test.tsv (label, tab, text).
-`benchmarks/accuracy_page.py` makes the table and the figure of docs/benchmarks.md.
+`docs/accuracy_page.py` makes the tables of docs/benchmarks.md, `docs/figures.py` the figures.
 """
 
 from __future__ import annotations
