@@ -5,6 +5,8 @@ mod context;
 mod errors;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+#[cfg(target_os = "linux")]
+mod large_pages;
 mod lexicon;
 mod mail;
 mod memory;
@@ -21,3 +23,7 @@ mod tune;
 
 #[cfg(feature = "fuzzing")]
 pub use python::_core as module;
+
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: large_pages::LargePages = large_pages::LargePages;

@@ -1,14 +1,8 @@
-//! Memory hints: tables in large pages (without them, every second access to a table of pairs waits for
-//! the address first), and what will be needed soon.
-
-/// From this size on it pays (measured: words and bigrams are learned a quarter faster, words alone as before).
-const LARGE: usize = 4 << 20;
+//! Tables that grow, in large pages where the system has them, and hints of what will be needed soon.
 
 /// An empty table with room for so many.
 pub fn with_room<T>(length: usize) -> Vec<T> {
-    let table = Vec::with_capacity(length);
-    advise(&table);
-    table
+    Vec::with_capacity(length)
 }
 
 /// `length` copies of `value`.
@@ -85,30 +79,6 @@ fn make_room<T: Copy>(table: &mut Vec<T>) {
     let mut longer = with_room(table.len() + (table.len() / 2).max(16));
     longer.extend_from_slice(table);
     *table = longer;
-}
-
-/// Ask the system for large pages for an empty table. It may say no; nothing depends on it.
-///
-/// What the allocator hands out again has small pages already, and would keep them: they are given back first. Without
-/// this, half of the tables of a living model had small pages, and to learn one review took twice as long.
-fn advise<T>(table: &Vec<T>) {
-    #[cfg(target_os = "linux")]
-    {
-        const PAGE: usize = 4096;
-        let bytes = table.capacity() * size_of::<T>();
-        let start = (table.as_ptr() as usize).next_multiple_of(PAGE);
-        let end = (table.as_ptr() as usize + bytes) & !(PAGE - 1);
-        if bytes >= LARGE && table.is_empty() {
-            // SAFETY: the range lies inside the allocation, of which nothing has been written yet: that pages given
-            // back read as zeros changes nothing.
-            unsafe {
-                libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED);
-                libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
-            }
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (table, LARGE);
 }
 
 /// Ask for an element that will be needed soon.

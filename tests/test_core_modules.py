@@ -12,6 +12,7 @@ GROUP = re.compile(r"\bcrate((?:::\w+)*)::\{([^}]*)\}")
 
 # A folder may use those before it.
 ORDER = [
+    "large_pages",
     "memory",
     "errors",
     "lexicon",

@@ -62,3 +62,63 @@ def test_an_interrupted_run_ends_and_changes_nothing(
     program = PROGRAM.format(call=call, threads=threads, classes=classes, documents=documents)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("interrupted", 0), done.stderr
+
+
+STEPS = """
+import dis, sys
+from bayleaf import Model, chars, words
+
+def interrupted(change, step):
+    left, after_call = step, set()
+
+    def trace(frame, event, argument):
+        nonlocal left
+        frame.f_trace_opcodes = True
+        if event == "opcode" and frame.f_code.co_filename.endswith("counts.py"):
+            # Python looks for signals where a function begins, and behind calls.
+            name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            left -= name == "RESUME" or frame in after_call
+            after_call.discard(frame)
+            if name.startswith(("CALL", "PRECALL")):
+                after_call.add(frame)
+            if left == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        change()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+model = Model([words(2), chars(2)]).learn(["known words", "other words", "more words"], ["a", "b", "a"])
+model.predict(["words"])
+states = {model.to_bytes()}
+states.add(model.learn(["new words"], ["a"]).to_bytes())
+model.forget(["new words"], ["a"])
+stops = 0
+for change, back in [(model.learn, model.forget), (model.forget, model.learn)]:
+    start = model.to_bytes()
+    for step in range(1, 400):
+        stopped = interrupted(lambda: change(["new words"], ["a"]), step)
+        now = model.to_bytes()
+        assert now in states, (change, step)
+        assert model.predict(["new"]).tolist() == Model.from_bytes(now).predict(["new"]).tolist()
+        if not stopped:
+            break
+        stops += 1
+        if now != start:
+            back(["new words"], ["a"])
+    assert now != start
+print("stopped", stops)
+"""
+
+
+def test_one_lesson_is_whole_or_not_there_wherever_it_is_interrupted() -> None:
+    ran = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout.split()[-1]) > 20

@@ -183,6 +183,82 @@ def test_words_that_were_met_in_questions_are_met_again(data: Any, start: Any, a
         learned.learn([text], [label])
 
 
+SURFACES = [
+    "runs",
+    "Runs",
+    "running",
+    "RUNNING",
+    "runner",
+    "the",
+    "The",
+    "relational",
+    "Relates",
+    "ünï",
+    "Ünï",
+]
+
+
+@settings(max_examples=60)
+@given(
+    data=st.data(), start=st.lists(st.lists(st.sampled_from(SURFACES), max_size=5), min_size=2, max_size=4)
+)
+def test_what_was_met_in_questions_is_known_as_soon_as_its_word_is(data: Any, start: Any) -> None:
+    view = words(ngrams=2, stemmer="porter", stop_words={"the"})
+    held = [(" ".join(each), LABELS[i % 2]) for i, each in enumerate(start)]
+    model = Model([view]).learn([text for text, _ in held], [label for _, label in held])
+    lessons = data.draw(st.lists(st.lists(st.sampled_from(SURFACES), min_size=1, max_size=3), max_size=6))
+    for i, lesson in enumerate(lessons):
+        for surface in SURFACES:
+            model.predict([surface])
+        held.append((" ".join(lesson), LABELS[i % 2]))
+        model.learn([held[-1][0]], [held[-1][1]])
+        alone = [model.log_joint([surface])[0] for surface in SURFACES]
+        np.testing.assert_array_equal(alone, anew(model, held).log_joint(SURFACES))
+
+
+@pytest.mark.parametrize("views", [[words(ngrams=2)], [words(), chars(1, 3)]], ids=["words", "and letters"])
+@pytest.mark.parametrize("level", [None, "terms"])
+@given(data=st.data())
+@settings(max_examples=20)
+def test_one_text_in_a_list_is_learned_and_forgotten_as_any_documents_are(
+    views: list[Any], level: Any, data: Any
+) -> None:
+    held = [(f"{WORDS[i % 7]} {WORDS[i % 5]} {WORDS[i % 3]}", LABELS[i % 2]) for i in range(12)]
+    model = Model(views).learn([text for text, _ in held], [label for _, label in held])
+    if level:
+        model.tune([text for text, _ in held], [label for _, label in held], level)
+    other = model.copy()
+    for text, label in data.draw(corpora):
+        model.learn([text], [label])
+        other.learn((text,), (label,))
+        held.append((text, label))
+        assert model.predict([text]).tolist() == other.predict((text,)).tolist()
+        gone, place = data.draw(st.booleans()), data.draw(st.integers(0, len(held) - 1))
+        if gone:
+            text, label = held.pop(place)
+            model.forget([text], [label])
+            other.forget((text,), (label,))
+        assert model.to_bytes() == other.to_bytes()
+        assert model.stale == other.stale
+        assert model.class_documents == other.class_documents
+
+
+def test_the_only_text_of_a_class_is_forgotten_and_what_was_not_learned_is_not() -> None:
+    model = Model([words()]).learn(["a b", "a c", "d"], ["ham", "ham", "spam"])
+    model.predict(["a"])
+    before = model.to_bytes()
+    for text, label, found in [
+        ("a d", "ham", "the term 'd' occurs in it more often"),
+        ("a a", "ham", "was not learned like this"),
+        ("e", "eggs", "were never learned"),
+    ]:
+        with pytest.raises(ValueError, match=found):
+            model.forget([text], [label])
+        assert model.to_bytes() == before
+    assert model.forget(["d"], ["spam"]).classes == ["ham"]
+    assert model.predict(["d"]).tolist() == ["ham"]
+
+
 def tuned_anew(model: Model, held: list[tuple[str, str]]) -> Model:
     """A model that has learned these documents at once, with the judgment of another, term by term."""
     settings, arrays = storage.unpack(model.to_bytes(), "the model")

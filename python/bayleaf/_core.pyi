@@ -154,6 +154,12 @@ class Tally:
     def subtract(self, documents: Any, classes: NDArray[np.uint32]) -> None:
         """Take documents back; raise `NotLearned`, changing nothing, if they cannot have been counted."""
 
+    def add_text(self, text: str, class_: int, /) -> None:
+        """Count one text."""
+
+    def subtract_text(self, text: str, class_: int, /) -> None:
+        """Take one text back; raise `NotLearned`, changing nothing, if it cannot have been counted."""
+
     def merge(self, other: Tally, classes: NDArray[np.uint32]) -> None:
         """Add another tally's counts; its class i is `classes[i]` here."""
 

@@ -114,8 +114,10 @@ class Compiled:
 
     def keeps_up(self, key: Any, settings: Settings) -> bool:
         """Be in step with a change of counts, if it left the classes as they were and all scorers live."""
-        if key != self.key:
-            return False
+        return bool(key == self.key) and self.follows(settings)
+
+    def follows(self, settings: Settings) -> bool:
+        """Be in step with a change of counts that left the classes as they were, if all scorers live."""
         if self._lives and self._prior_moves:
             documents = settings.documents
             if self.intercept:
@@ -298,12 +300,15 @@ class Answers:
         """Derive everything anew when it is asked for: a setting has changed."""
         self._compiled, self.settings = None, object()
 
-    def keep_up(self, counts: LabeledCounts, settings: Settings) -> None:
-        """Be in step with the change that its thread has just made, if nothing must be derived anew."""
+    def keep_up(self, counts: LabeledCounts | None, settings: Settings) -> None:
+        """Be in step with the change that its thread has just made, if nothing must be derived anew.
+
+        Without `counts`, the classes are known to be the same.
+        """
         compiled, changes = self._compiled, self._turn.changes
         if compiled is None or compiled.changes != changes - 1:
             return
-        if compiled.keeps_up(counts.key, settings):
+        if compiled.follows(settings) if counts is None else compiled.keeps_up(counts.key, settings):
             compiled.changes = changes
 
     def current(self, derive: Derive) -> Compiled:

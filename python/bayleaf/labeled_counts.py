@@ -129,6 +129,26 @@ class LabeledCounts:
         if self.documents is documents:
             self.labels.go_back(known, closed)
 
+    def with_one(self, label: Any, sign: int) -> tuple[int, NDArray[np.int64]] | None:
+        """The number of a class, and the documents of all with one of it more, or less.
+
+        None if a class comes or goes by that, or if a ledger must be asked first.
+        """
+        number, known = self.labels.known(label), self.documents
+        if number is None or number >= len(known) or self.ledger is not None:
+            return None
+        before = known.item(number)
+        if before < 1 or before + sign < 1:
+            return None
+        documents = known.copy()
+        documents[number] = before + sign
+        self._exist = documents, self.exist
+        return number, documents
+
+    def change_text(self, text: str, number: int, documents: NDArray[np.int64], sign: int) -> None:
+        """Count one text, which all views look at, or take it back; `with_one` gives the rest."""
+        self._change([text] * len(self.columns), number, documents, 1, sign < 0)
+
     def add(self, columns: list[Any], numbers: Classes, threads: int) -> None:
         """Count documents."""
         self._change(columns, numbers, self._with(numbers, 1), threads)
@@ -142,13 +162,6 @@ class LabeledCounts:
 
     def _with(self, numbers: Classes, sign: int) -> NDArray[np.int64]:
         """How many documents each class has with these, or without."""
-        if len(numbers) == 1 and (number := numbers.item()) < len(self.documents):
-            documents = self.documents.copy()
-            before = documents.item(number)
-            documents[number] = before + sign
-            if before > 0 < before + sign:
-                self._exist = documents, self.exist  # one more document of a class makes no class
-            return documents
         return _added(self.documents, sign * np.bincount(numbers, minlength=len(self.documents)))
 
     @property
@@ -171,9 +184,10 @@ class LabeledCounts:
         return self.exist, len(self.labels.names), self.labels.closed
 
     def _change(
-        self, columns: list[Any], numbers: Classes, documents: Any, threads: int, forget: bool = False
+        self, columns: list[Any], numbers: Classes | int, documents: Any, threads: int, forget: bool = False
     ) -> None:
-        names, tallies = self.columns, self.tallies
+        names = self.columns
+        tallies: list[Any] = self.tallies  # those of texts take one text of one class, too
         if self.ledger is not None:  # first: what it refuses is not looked at
             names, tallies, columns = (
                 ["", *names],
@@ -281,7 +295,7 @@ class LabeledCounts:
         finish(merge)
 
 
-def _undo(counted: list[tuple[Any, Any, int]], numbers: Classes, threads: int, forget: bool) -> None:
+def _undo(counted: list[tuple[Any, Any, int]], numbers: Classes | int, threads: int, forget: bool) -> None:
     def undo() -> None:
         for tally, column, before in counted:
             if tally.changes == before + 1:

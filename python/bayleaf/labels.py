@@ -43,10 +43,14 @@ class Labels:
         self.number(announced)
         self.closed = True
 
+    def known(self, label: Any) -> int | None:
+        """The number of a plain label that was met before."""
+        return self._number.get(label) if type(label) in PLAIN else None
+
     def number(self, labels: Any, grow: bool = True) -> NDArray[np.uint32]:
         """The number of each label; new labels get the next ones, if `grow` and the set is open."""
-        if type(labels) is list and len(labels) == 1 and type(labels[0]) in PLAIN:
-            known = self._number.get(labels[0])
+        if type(labels) is list and len(labels) == 1:
+            known = self.known(labels[0])
             if known is not None:
                 return _alone(known)
         if hasattr(labels, "starts") or str(getattr(labels, "type", None)) in ARROW_STRINGS:

@@ -61,6 +61,7 @@ class Model(OneByOne):
     ) -> None:
         self._turn = Turn()
         self.views: list[tuple[str, View]] = model_views.named_views([words()] if views is None else views)
+        self._of_text = model_views.of_text(self.views)
         self._counts = LabeledCounts(self.views, classes, ledger_of(ledger))
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
@@ -135,9 +136,14 @@ class Model(OneByOne):
         self._answers.drop()
         return self
 
-    @changing
     def learn(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Count documents and their classes; new ones are welcome, until `classes` closes their set."""
+        if classes is None and self._change_text(X, y, 1):
+            return self
+        return self._learn(X, y, classes)
+
+    @changing
+    def _learn(self, X: Any, y: Any, classes: Any) -> Self:
         before = self._counts.state
         try:
             if classes is not None:
@@ -151,12 +157,34 @@ class Model(OneByOne):
 
     _learn_rows = learn
 
-    @changing
     def forget(self, X: Any, y: Any) -> Self:
         """Undo `learn` exactly; documents that cannot have been learned are refused, and nothing changes."""
+        return self if self._change_text(X, y, -1) else self._forget(X, y)
+
+    @changing
+    def _forget(self, X: Any, y: Any) -> Self:
         columns, numbers = self._input(X, y, grow=False)
         self._counts.subtract(columns, numbers, self.threads)
         return self._changed(columns, numbers, -1)
+
+    def _change_text(self, X: Any, y: Any, sign: int) -> bool:
+        """Learn or forget the only text of X, if its class stays and all views look at the text itself.
+
+        So a model lives, and what must be looked at otherwise would take a third of the time.
+        """
+        if type(X) is not list or type(y) is not list or len(X) != 1 or len(y) != 1 or type(X[0]) is not str:
+            return False
+        turn = self._turn
+        with turn:
+            change = self._counts.with_one(y[0], sign) if self._of_text else None
+            if change is None:
+                return False
+            turn.changes += 1
+            self._counts.change_text(X[0], *change, sign)
+            self._answers.keep_up(None, self)
+            if self._judgment is not None:
+                self.drift += sign * fingerprint([X] * len(self.views), y)
+        return True
 
     def learned(self, X: Any) -> list[dict[Label, int]]:
         """How often each document was learned with each class, if the model keeps a ledger."""

@@ -94,6 +94,10 @@ impl PairTable {
         table
     }
 
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
     #[inline(always)]
     fn hash(&self, key: u64) -> u64 {
         fold(key ^ self.seed.0, self.seed.1)

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
 use super::analyzer::Analyzer;
 use super::arrays::{dict_of, lender, numbers, with_linear, with_stored};
-use super::documents::Documents;
+use super::documents::{Documents, with_text};
 use super::held::Held;
 use super::scorer::PyScorer;
+use crate::analyze::reader::Document;
 use crate::context::{Context, Labeled};
 use crate::errors::TallyError;
 use crate::lexicon::Lexicon;
@@ -47,7 +48,16 @@ impl PyTally {
                 classes.len()
             )));
         }
-        let documents = &documents.get();
+        self.change_read(py, &documents.get(), classes, work)
+    }
+
+    fn change_read(
+        &self,
+        py: Python<'_>,
+        documents: &[Document],
+        classes: &[u32],
+        work: impl Fn(&mut Living, &Context, Labeled) -> Result<(), TallyError> + Send + Sync,
+    ) -> PyResult<()> {
         let labeled = Labeled { documents, classes };
         self.analyzer.get().run(py, |context| self.living.with(|living| work(living, context, labeled)))
     }
@@ -81,6 +91,24 @@ impl PyTally {
         self.change(py, &documents, &classes, |living, context, forgotten| {
             living.subtract(context, forgotten)
         })
+    }
+
+    /// Count one text, without a detour by lists and arrays.
+    fn add_text(&self, py: Python<'_>, text: &Bound<'_, PyString>, class: u32) -> PyResult<()> {
+        with_text(text, |document| {
+            self.change_read(py, &[document], &[class], |living, context, learned| {
+                living.add(context, learned, 1)
+            })
+        })?
+    }
+
+    /// Take one text back.
+    fn subtract_text(&self, py: Python<'_>, text: &Bound<'_, PyString>, class: u32) -> PyResult<()> {
+        with_text(text, |document| {
+            self.change_read(py, &[document], &[class], |living, context, forgotten| {
+                living.subtract(context, forgotten)
+            })
+        })?
     }
 
     fn merge(&self, py: Python<'_>, other: &Self, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {

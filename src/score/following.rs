@@ -68,6 +68,7 @@ impl Watcher for Rows {
         let value = if counts.index.is_direct() { DEAD } else { 0.0 };
         self.grow_terms(counts.index, counts.index.nodes(), counts.lexicon, value);
         self.grow_places(counts.index, value);
+        self.grow_holders(counts);
         if self.totals.len() < counts.classes.len() {
             self.totals.resize_with(counts.classes.len(), Total::default);
         }

@@ -34,15 +34,20 @@ pub struct Living {
     met: Mutex<Met>,
 }
 
-/// Forms that were met in questions, as long as the lexicon stays as it was.
+/// Forms that were met in questions, as long as the lexicon has the same words: new pairs of them change no form.
 #[derive(Default)]
 struct Met {
     lexicon: Option<State>,
     forms: Option<Box<Forms>>,
 }
 
-/// Changes, nodes, and forms of two kinds.
-type State = (u64, u32, usize, usize);
+/// How many words there are, and forms of two kinds. None of them ever become fewer.
+type State = (usize, usize, usize);
+
+fn state(lexicon: &Lexicon) -> State {
+    let Lexicon { pairs, forms, nodes, .. } = lexicon;
+    (*nodes as usize - pairs.len(), forms.ends.len(), forms.table.len())
+}
 
 /// What reading needs and a call leaves behind for the next.
 #[derive(Default)]
@@ -283,7 +288,7 @@ impl Living {
 
     /// The forms that were met in questions before, if no other thread asks with them now.
     fn met(&self, lexicon: &Lexicon) -> Option<Option<Box<Forms>>> {
-        let state = (self.tally.changes, lexicon.nodes, lexicon.forms.ends.len(), lexicon.forms.table.len());
+        let state = state(lexicon);
         let mut met = self.met.try_lock().ok()?;
         if met.lexicon.replace(state) != Some(state) {
             met.forms = None;

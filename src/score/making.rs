@@ -13,37 +13,46 @@ use crate::tally::index::{Index, Maker};
 pub struct Making<'a> {
     rows: &'a mut Rows,
     lexicon: &'a Lexicon,
+    /// The first term of the block, and how many documents have each: only who learns must know it of all terms.
+    first: usize,
+    held: Vec<u64>,
 }
 
 impl<'a> Making<'a> {
     pub fn new(rows: &'a mut Rows, lexicon: &'a Lexicon) -> Self {
-        Self { rows, lexicon }
+        Self { rows, lexicon, first: 0, held: Vec::new() }
     }
 }
 
 impl Maker for Making<'_> {
-    fn count(&mut self, index: &Index, block: &Block) {
+    fn begin(&mut self, index: &Index, block: &Block) {
         let rows = &mut *self.rows;
         let absent = rows.absent();
         rows.grow_terms(index, block.terms.end, self.lexicon, absent);
         rows.totals.resize_with(block.classes.len(), Total::default);
-        if rows.needs_holders {
-            rows.count_holders(index, block.cells());
-        } else {
-            block.cells().for_each(|cell| rows.used.set(cell.term as usize, true));
-        }
+        self.first = block.terms.start;
+        self.held.clear();
+        self.held.resize(block.terms.len(), 0);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, cell: &Cell) {
+        self.held[cell.term as usize - self.first] += u64::from(cell.documents);
     }
 
     fn lay_out(&mut self, index: &Index, terms: Range<usize>) {
-        let rows = &mut *self.rows;
-        let (absent, needs_holders) = (rows.absent(), rows.needs_holders);
+        let (rows, held, first) = (&mut *self.rows, &self.held, terms.start);
+        let absent = rows.absent();
         rows.grow_places(index, absent);
         let mut bits = std::mem::take(&mut rows.used);
-        bits.update(terms, |node, has_cells| {
+        bits.update(terms, |node, _| {
             let row = rows.parts.row(index, node);
             rows.entries.place(node, row);
-            let holders = rows.holders_of(index, node);
-            let live = if needs_holders { holders > 0 } else { has_cells };
+            let holders = held[node - first];
+            if rows.parts.has_heads() {
+                rows.parts.set_holders(row.start, holders);
+            }
+            let live = holders > 0;
             let used = live & rows.is_used(node, holders);
             rows.terms += u64::from(used);
             let first = if live { UNUSED } else { DEAD };
@@ -78,6 +87,7 @@ mod tests {
     use crate::score::settings::{ByClass, Event, Frequency, Settings};
     use crate::tally::cells::ClassCounts;
     use crate::tally::counted::Counted;
+    use crate::tally::watching::Watcher;
 
     const TERMS: u32 = 20_000;
 
@@ -126,6 +136,7 @@ mod tests {
             let mut index = Index::new(TERMS as usize, 0, &classes, &mut Making::new(&mut made, &lexicon));
             index.locate(&classes);
             let counts = Counted { lexicon: &lexicon, index: &index, classes: &classes };
+            made.grow(&counts);
             made.refresh(&counts);
             let anew = Rows::new(settings, order, &counts);
             prop_assert_eq!(made.terms, anew.terms);

@@ -115,7 +115,7 @@ impl Rows {
     fn enter(&mut self, counts: &Counted, node: usize) {
         let row = counts.index.row(node);
         self.entries.place(node, row);
-        if self.needs_holders {
+        if self.parts.has_heads() {
             let documents = counts.cells_of(row).map(|(_, _, cell)| u64::from(cell.documents));
             self.set_holders(counts.index, node, documents.sum());
         }
@@ -140,9 +140,6 @@ impl Rows {
         let (all, earned) = (lexicon.nodes as usize, self.settings.event == Event::Earned);
         if self.parts.is_empty() {
             self.parts = Parts::new(index, earned);
-        }
-        if self.needs_holders && !self.parts.has_heads() {
-            extend_to(&mut self.holders, nodes, all, 0);
         }
         if self.settings.event == Event::Complement {
             extend_to(&mut self.offsets, nodes, all, 0.0);
@@ -198,16 +195,17 @@ impl Rows {
         }
     }
 
-    /// Add the documents of cells to those that have their terms.
-    pub fn count_holders<'a>(&mut self, index: &Index, cells: impl Iterator<Item = &'a Cell>) {
-        if !self.parts.has_heads() {
-            let holders = &mut self.holders[..];
-            return cells.for_each(|cell| holders[cell.term as usize] += u64::from(cell.documents));
+    /// Make room for how many documents have each term, where changes must know it; at first, count them.
+    pub(super) fn grow_holders(&mut self, counts: &Counted) {
+        if !self.needs_holders || self.parts.has_heads() {
+            return;
         }
-        for cell in cells {
-            let start = self.parts.row(index, cell.term as usize).start;
-            let documents = self.parts.holders(start) + u64::from(cell.documents);
-            self.parts.set_holders(start, documents);
+        let unknown = self.holders.is_empty();
+        extend_to(&mut self.holders, counts.index.nodes(), counts.lexicon.nodes as usize, 0);
+        if unknown {
+            for cell in counts.classes.iter().flat_map(|counts| counts.unordered()) {
+                self.holders[cell.term as usize] += u64::from(cell.documents);
+            }
         }
     }
 

@@ -78,8 +78,8 @@ impl Index {
         let live = classes.iter().map(|counts| counts.unordered().len()).sum();
         let mut index = Self::with_room(nodes, width.max(classes.len()).max(1), live);
         for block in blocks(nodes, classes) {
-            maker.count(&index, &block);
-            index.lay_out(&block);
+            maker.begin(&index, &block);
+            index.lay_out(&block, maker);
             maker.lay_out(&index, block.terms.clone());
             index.put(&block, maker);
         }
@@ -103,14 +103,17 @@ impl Index {
     }
 
     /// Make rows for the next terms.
-    fn lay_out(&mut self, block: &Block) {
+    fn lay_out(&mut self, block: &Block, maker: &mut impl Maker) {
         self.nodes = block.terms.end;
         let Some(rows) = &mut self.rows else {
             self.places = self.nodes * self.width;
-            return;
+            return block.cells().for_each(|cell| maker.count(cell));
         };
         rows.resize(self.nodes, Row::default());
-        block.cells().for_each(|cell| rows[cell.term as usize].cells += 1);
+        for cell in block.cells() {
+            rows[cell.term as usize].cells += 1;
+            maker.count(cell);
+        }
         let mut end = self.places as u32;
         for row in &mut rows[block.terms.clone()] {
             let full = row.cells as usize * FULL_FROM > self.width;
@@ -374,8 +377,10 @@ fn number(classes: &mut [u32]) {
 
 /// What is made of cells while they are indexed, block by block, so that both are in the cache.
 pub trait Maker {
-    /// These cells are next.
-    fn count(&mut self, index: &Index, block: &Block);
+    /// The cells of this block are next.
+    fn begin(&mut self, index: &Index, block: &Block);
+    /// A cell of the block, before any of them has a place.
+    fn count(&mut self, cell: &Cell);
     /// The rows of these terms are laid out; their cells have no places yet.
     fn lay_out(&mut self, index: &Index, terms: Range<usize>);
     /// A cell of a class has got a place.
@@ -384,7 +389,8 @@ pub trait Maker {
 
 /// Nothing is made.
 impl Maker for () {
-    fn count(&mut self, _: &Index, _: &Block) {}
+    fn begin(&mut self, _: &Index, _: &Block) {}
+    fn count(&mut self, _: &Cell) {}
     fn lay_out(&mut self, _: &Index, _: Range<usize>) {}
     fn put(&mut self, _: usize, _: &Cell, _: usize) {}
 }

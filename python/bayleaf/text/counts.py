@@ -143,16 +143,25 @@ class TextTally:
 
     def _changing(self) -> _core.Tally:
         """The counts, which will no longer be those of a file."""
-        own, self._restored = self._own, None
+        own = self._made
+        if own is None:
+            own = self._own
+        self._restored = None
         return own
 
-    def add(self, column: Any, classes: Classes, threads: int) -> None:
-        """Count documents; if one cannot be read, none is counted."""
-        self._changing().add(as_documents(column), classes, threads)
+    def add(self, column: Any, classes: Classes | int, threads: int) -> None:
+        """Count documents, or one text of one class; if one cannot be read, none is counted."""
+        if isinstance(classes, int):
+            self._changing().add_text(column, classes)
+        else:
+            self._changing().add(as_documents(column), classes, threads)
 
-    def subtract(self, column: Any, classes: Classes) -> None:
-        """Take documents back, if all of them can have been counted."""
-        self._changing().subtract(as_documents(column), classes)
+    def subtract(self, column: Any, classes: Classes | int) -> None:
+        """Take documents back, or one text of one class, if all of them can have been counted."""
+        if isinstance(classes, int):
+            self._changing().subtract_text(column, classes)
+        else:
+            self._changing().subtract(as_documents(column), classes)
 
     def merge(self, other: TextTally, classes: Classes) -> None:
         """Add the counts of another tally, whose class i is `classes[i]` here."""
@@ -169,7 +178,8 @@ class TextTally:
     @property
     def changes(self) -> int:
         """How often the counts have changed."""
-        return self._own.changes
+        own = self._made
+        return (self._own if own is None else own).changes
 
     def counts(self, order: Classes, quantities: frozenset[str] = QUANTITIES) -> ClassCounts:
         """The counts of the classes in this order; of each cell, these quantities at least."""
