@@ -259,6 +259,16 @@ def test_the_only_text_of_a_class_is_forgotten_and_what_was_not_learned_is_not()
     assert model.predict(["d"]).tolist() == ["ham"]
 
 
+def test_what_is_learned_one_way_and_forgotten_another_leaves_a_tuned_model_as_it_was() -> None:
+    texts_, labels = [f"{WORDS[i % 7]} {WORDS[i % 5]}" for i in range(12)], [i % 2 for i in range(12)]
+    model = Model([words(), chars(1, 2)]).learn(texts_, labels).tune(texts_, labels, "views")
+    before = model.to_bytes()
+    for learned, forgotten in [(["new text"], ("new text",)), (("new text",), ["new text"])]:
+        assert model.learn(learned, [1]).stale
+        assert not model.forget(forgotten, [1]).stale
+        assert model.to_bytes() == before
+
+
 def tuned_anew(model: Model, held: list[tuple[str, str]]) -> Model:
     """A model that has learned these documents at once, with the judgment of another, term by term."""
     settings, arrays = storage.unpack(model.to_bytes(), "the model")

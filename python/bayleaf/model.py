@@ -172,18 +172,20 @@ class Model(OneByOne):
 
         So a model lives, and what must be looked at otherwise would take a third of the time.
         """
-        if type(X) is not list or type(y) is not list or len(X) != 1 or len(y) != 1 or type(X[0]) is not str:
+        if type(X) is not list or type(y) is not list or len(X) != 1 or len(y) != 1:
             return False
-        turn = self._turn
-        with turn:
-            change = self._counts.with_one(y[0], sign) if self._of_text else None
+        (text,), (label,) = X, y
+        if type(text) is not str or not self._of_text:
+            return False
+        with self._turn:
+            change = self._counts.with_one(label, sign)
             if change is None:
                 return False
-            turn.changes += 1
-            self._counts.change_text(X[0], *change, sign)
+            self._turn.changes += 1
+            self._counts.change_text(text, *change, sign)
             self._answers.keep_up(None, self)
             if self._judgment is not None:
-                self.drift += sign * fingerprint([X] * len(self.views), y)
+                self.drift += sign * fingerprint([(text,)] * len(self.views), [label])
         return True
 
     def learned(self, X: Any) -> list[dict[Label, int]]:
