@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from bayleaf import Model, words
+
 PROGRAM = """
 import os, signal, threading, time
 from bayleaf import Model, words
@@ -98,13 +100,14 @@ def interrupted(change, step):
 model = Model([words(2), chars(2)]).learn(["known words", "other words", "more words"], ["a", "b", "a"])
 model.predict(["words"])
 states = {model.to_bytes()}
-states.add(model.learn(["new words"], ["a"]).to_bytes())
-model.forget(["new words"], ["a"])
+new = ["new words", "newer ones"], ["a", "a"]
+states.add(model.learn(*new).to_bytes())
+model.forget(*new)
 stops = 0
 for change, back in [(model.learn, model.forget), (model.forget, model.learn)]:
     start = model.to_bytes()
     for step in range(1, 400):
-        stopped = interrupted(lambda: change(["new words"], ["a"]), step)
+        stopped = interrupted(lambda: change(*new), step)
         now = model.to_bytes()
         assert now in states, (change, step)
         assert model.predict(["new"]).tolist() == Model.from_bytes(now).predict(["new"]).tolist()
@@ -112,13 +115,70 @@ for change, back in [(model.learn, model.forget), (model.forget, model.learn)]:
             break
         stops += 1
         if now != start:
-            back(["new words"], ["a"])
+            back(*new)
     assert now != start
 print("stopped", stops)
 """
 
 
-def test_one_lesson_is_whole_or_not_there_wherever_it_is_interrupted() -> None:
+def test_a_change_is_whole_or_not_there_wherever_it_is_interrupted() -> None:
     ran = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert int(ran.stdout.split()[-1]) > 20
+
+
+LESSON = """
+import os, signal, threading, time
+from bayleaf import Model, chars, words
+
+model = Model([words(2), chars(3)]).learn(["known words", "other words", "more words"], ["a", "b", "a"])
+model.predict(["words"])
+model.learn(["one"], ["a"])
+assert model._answers.lessons is not None
+before = model.to_bytes()
+text = " ".join(f"w{i % 7919}" for i in range(4_000_000))
+start = time.perf_counter()
+model.learn([text], ["a"])
+whole, after = time.perf_counter() - start, model.to_bytes()
+model.forget([text], ["a"])
+assert model.to_bytes() == before
+for part in (0.2, 0.7):
+    threading.Timer(part * whole, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        model.learn([text], ["a"])
+        time.sleep(10)
+    except KeyboardInterrupt:
+        print("interrupted", model.to_bytes() in (before, after))
+    if model.to_bytes() != before:
+        model.forget([text], ["a"])
+    assert model.predict(["more words"]).tolist() == Model.from_bytes(before).predict(["more words"]).tolist()
+"""
+
+
+def test_a_long_lesson_in_one_call_is_whole_or_not_there_after_a_signal() -> None:
+    ran = subprocess.run([sys.executable, "-c", LESSON], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.split()) == (0, ["interrupted", "True"] * 2), ran.stderr
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_a_lesson_in_one_call_that_a_view_refuses_leaves_all_views_as_they_were(
+    error: type[BaseException],
+) -> None:
+    def fail(word: str) -> str:
+        if word == "bad":
+            raise error("bad word")
+        return word
+
+    model = Model([words(2), words(normalizer=fail)])
+    model.learn(["known words", "words more"], ["a", "b"]).predict(["words"])
+    model.learn(["more words"], ["a"])
+    assert model._answers.lessons is not None
+    before = model.to_bytes()
+    with pytest.raises(error, match="bad word"):
+        model.learn(["a bad word"], ["a"])
+    assert model.to_bytes() == before
+    with pytest.raises(ValueError, match="'words known' occurs in it more often"):
+        model.forget(["words known"], ["a"])
+    assert model.to_bytes() == before
+    fresh = Model.from_bytes(before, fail)
+    assert model.posterior(["more words"]).tolist() == fresh.posterior(["more words"]).tolist()

@@ -15,20 +15,22 @@ __all__ = [
     "Division",
     "Features",
     "Journal",
+    "Lessons",
     "NotLearned",
     "QuickModel",
     "Rows",
     "Scorer",
+    "Sizes",
     "SpamdServer",
     "Standing",
     "Tally",
     "Together",
+    "Turn",
     "__version__",
     "block_checksums",
     "cells_by_term",
     "exponentials",
     "header_checksum",
-    "in_callback",
     "leave_one_out",
     "log_posterior_of_one",
     "log_shares",
@@ -91,9 +93,6 @@ def log_shares(values: Sequence[float]) -> NDArray[np.float64]:
 def logs(values: Sequence[float]) -> list[float]:
     """Natural logarithms, without NumPy."""
 
-def in_callback() -> bool:
-    """Whether this thread is inside a normalizer or tokenizer that the core has called."""
-
 class NotLearned(ValueError):  # noqa: N818
     """These documents were not learned: (term or None, class number)."""
 
@@ -153,12 +152,6 @@ class Tally:
 
     def subtract(self, documents: Any, classes: NDArray[np.uint32]) -> None:
         """Take documents back; raise `NotLearned`, changing nothing, if they cannot have been counted."""
-
-    def add_text(self, text: str, class_: int, /) -> None:
-        """Count one text."""
-
-    def subtract_text(self, text: str, class_: int, /) -> None:
-        """Take one text back; raise `NotLearned`, changing nothing, if it cannot have been counted."""
 
     def merge(self, other: Tally, classes: NDArray[np.uint32]) -> None:
         """Add another tally's counts; its class i is `classes[i]` here."""
@@ -232,6 +225,53 @@ class Asking:
 
         Instead of a row: -1 for a term that was never learned, -2 for one that is not used.
         """
+
+class Turn:
+    """Whose turn it is to change a model; refuses instead of waiting for ever."""
+
+    changes: int
+    """How often the model was changed."""
+
+    def __enter__(self) -> None:
+        """Take the turn; RuntimeError if this thread has it already, or is in a callback and would wait."""
+
+    def __exit__(self, *error: object) -> None:
+        """Give it back."""
+
+    def forked(self) -> None:
+        """Forget the threads that are not in this process; what one of them was changing is lost."""
+
+@final
+class Sizes:
+    """How many documents each class has, by its number."""
+
+    array: NDArray[np.int64]
+    """The same as an array that stays as it is; after a change there is another."""
+
+    @property
+    def exist(self) -> bytes:
+        """For each class whether it has documents."""
+
+@final
+class Lessons:
+    """What learns and forgets one text that all views look at, in one call."""
+
+    def __new__(
+        cls,
+        turn: Turn,
+        numbers: dict[Any, int],
+        sizes: Sizes,
+        tallies: list[Tally],
+        answering: Any,
+        drift: Any,
+    ) -> Lessons:
+        """Change `tallies`, `sizes`, the `changes` of what answers and the `value` of what has drifted."""
+
+    def learn(self, X: Any, y: Any, /) -> bool:
+        """Learn the only text of a list; False, and nothing has changed, if it takes the long way."""
+
+    def forget(self, X: Any, y: Any, /) -> bool:
+        """Forget the only text of a list; False, and nothing has changed, if it takes the long way."""
 
 @final
 class Together:

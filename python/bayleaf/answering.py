@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from bayleaf.posterior import Together, log_posterior, log_prior, posterior_of_o
 from bayleaf.text.counts import TextTally
 from bayleaf.text.scorers import LivingScorer
 from bayleaf.text.views import TextView
-from bayleaf.turns import Turn
 from bayleaf.types import Classes, Floats, Label, Priors, Unseen
 from bayleaf.view import Scorer, Tally, View
 
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from bayleaf.labeled_counts import LabeledCounts
     from bayleaf.tuning.judgment import Judgment
     from bayleaf.tuning.unlabeled import Beside
-
-T = TypeVar("T")
-TRIES = 3
-"""How often an answer is tried while another thread changes the model, before that must wait."""
 
 
 class NothingLearnedError(ValueError):
@@ -56,6 +51,10 @@ class Settings(Protocol):
     @property
     def documents(self) -> NDArray[np.int64]:
         """How many documents each class has, by its number; a change puts another array in its place."""
+
+    @property
+    def labeled(self) -> LabeledCounts:
+        """The counts of the documents and their classes."""
 
 
 class Compiled:
@@ -94,8 +93,8 @@ class Compiled:
             from bayleaf.tuning.unlabeled import Beside
 
             self.beside = unlabeled.view, Beside(unlabeled, self.classes)
-        self._documents = settings.documents
-        self._prior = self._documents, self.temperature * log_prior_of(views, settings, order)
+        self._labeled = settings.labeled
+        self._prior = settings.documents, self.temperature * log_prior_of(views, settings, order)
         self._prior_moves = _prior_moves(views, settings)
         self._by_shares = self._prior_moves and not self.intercept
         self._lives = all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers)
@@ -114,27 +113,25 @@ class Compiled:
 
     def keeps_up(self, key: Any, settings: Settings) -> bool:
         """Be in step with a change of counts, if it left the classes as they were and all scorers live."""
-        return bool(key == self.key) and self.follows(settings)
+        if key != self.key or not self._lives:
+            return False
+        if not self.lives_alone:
+            documents, prior = settings.documents, log_prior_of(self._views, settings, self.order)
+            self._prior = documents, self.temperature * prior
+            self._together = self._in_one_call()
+        return True
 
-    def follows(self, settings: Settings) -> bool:
-        """Be in step with a change of counts that left the classes as they were, if all scorers live."""
-        if self._lives and self._prior_moves:
-            documents = settings.documents
-            if self.intercept:
-                self._prior = (
-                    documents,
-                    self.temperature * log_prior_of(self._views, settings, self.order),
-                )
-                self._together = self._in_one_call()
-            self._documents = documents
-        return self._lives
+    @property
+    def lives_alone(self) -> bool:
+        """Whether nothing must be done to be in step when the classes stay as they are."""
+        return self._lives and not (self.intercept and self._prior_moves)
 
     @property
     def log_prior(self) -> Floats:
         """What is known of a document's class before looking; by shares of the classes, made on demand."""
         documents, prior = self._prior
-        if self._by_shares and documents is not self._documents:
-            documents = self._documents
+        if self._by_shares and documents is not self._labeled.documents:
+            documents = self._labeled.documents
             prior = self.temperature * log_prior("empirical", (), _padded(documents, self.order))
             self._prior = documents, prior
         return prior
@@ -279,74 +276,6 @@ class Compiled:
             for name, kind, piece in pieces
         ]
         return "\n".join(texts.values()), parts
-
-
-Question = Callable[[Compiled, list[Any], int], T]
-"""Of what answers, what each view reads, and how many threads."""
-Derive = Callable[[Compiled | None], Compiled]
-"""Makes what answers of the counts as they are, and of what answered before."""
-
-
-class Answers:
-    """What answers now: derived once for all threads, and kept in step with the counts."""
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self._compiled: Compiled | None = None
-        self.settings = object()
-        """Another one after each change of a setting."""
-
-    def drop(self) -> None:
-        """Derive everything anew when it is asked for: a setting has changed."""
-        self._compiled, self.settings = None, object()
-
-    def keep_up(self, counts: LabeledCounts | None, settings: Settings) -> None:
-        """Be in step with the change that its thread has just made, if nothing must be derived anew.
-
-        Without `counts`, the classes are known to be the same.
-        """
-        compiled, changes = self._compiled, self._turn.changes
-        if compiled is None or compiled.changes != changes - 1:
-            return
-        if compiled.follows(settings) if counts is None else compiled.keeps_up(counts.key, settings):
-            compiled.changes = changes
-
-    def current(self, derive: Derive) -> Compiled:
-        """What answers after all changes so far."""
-        compiled = self._compiled
-        if compiled is not None and compiled.changes == self._turn.changes:
-            return compiled
-        with self._turn:
-            return self._derived(derive)
-
-    def ask(self, question: Question[T], columns: list[Any], threads: int, derive: Derive) -> T:
-        """What is asked, as it is at one moment between two changes by other threads."""
-        for _ in range(TRIES):
-            changes, compiled = self._turn.changes, self._compiled
-            if compiled is None or compiled.changes != changes:
-                compiled = self.current(derive)
-                changes = compiled.changes
-            answer = question(compiled, columns, threads)
-            if changes == self._turn.changes:
-                return answer
-        with self._turn:
-            return question(self._derived(derive), columns, threads)
-
-    def of_text(self, text: str, question: Callable[[Compiled, str], T]) -> T | None:
-        """What is asked of one text, if nothing must be derived and no other thread changes the model."""
-        compiled, changes = self._compiled, self._turn.changes
-        if compiled is None or compiled.changes != changes or not compiled.takes_text:
-            return None
-        answer = question(compiled, text)
-        return answer if changes == self._turn.changes else None
-
-    def _derived(self, derive: Derive) -> Compiled:
-        compiled, changes = self._compiled, self._turn.changes
-        if compiled is None or compiled.changes != changes:
-            compiled = derive(compiled)
-            compiled.changes = changes
-            self._compiled = compiled
-        return compiled
 
 
 def _scorer(

@@ -239,6 +239,17 @@ def fingerprint(columns: Sequence[Any], labels: Iterable[Any]) -> int:
     return sum(int.from_bytes(digest, "little") for digest in digests)
 
 
+class Drift:
+    """What was learned and not forgotten since the evidence was weighed, as a sum of fingerprints."""
+
+    def __init__(self, views: int) -> None:
+        self._views, self.value = views, 0
+
+    def of(self, text: str, label: Any) -> int:
+        """The fingerprint of one text, which all views look at."""
+        return fingerprint([(text,)] * self._views, [label])
+
+
 def row_bytes(columns: Sequence[Any]) -> Iterable[bytes]:
     """Each row of the columns as bytes, the same for the same values; a text is its UTF-8."""
     return map(_joined, zip(*map(_hashable, columns), strict=True))

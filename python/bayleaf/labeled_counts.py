@@ -7,12 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf._core import NotLearned
-from bayleaf.columns import length_of
+from bayleaf._core import Lessons, NotLearned, Sizes
+from bayleaf.columns import Drift, length_of
 from bayleaf.labels import Labels, as_list
 from bayleaf.ledger import Ledger, NotInLedger
 from bayleaf.model_views import NamedViews
-from bayleaf.turns import finish
+from bayleaf.text.counts import TextTally
+from bayleaf.turns import Turn, finish
 from bayleaf.types import Classes, Label
 from bayleaf.view import NotCounted, Tally
 
@@ -38,8 +39,7 @@ class LabeledCounts:
             self.labels.close(classes)
         self.source: Source | None = None
         self._tallies: list[Tally] = [view.tally() for _, view in views]
-        self.documents = np.zeros(0, np.int64)
-        self._exist = self.documents, b""
+        self.sizes = Sizes()
         self.ledger = ledger
 
     @classmethod
@@ -62,6 +62,15 @@ class LabeledCounts:
         else:
             found.source = tallies
         return found
+
+    @property
+    def documents(self) -> NDArray[np.int64]:
+        """How many documents each class has, by its number; a change puts another array in its place."""
+        return self.sizes.array
+
+    @documents.setter
+    def documents(self, documents: NDArray[np.int64]) -> None:
+        self.sizes.array = documents
 
     @property
     def tallies(self) -> list[Tally]:
@@ -129,25 +138,13 @@ class LabeledCounts:
         if self.documents is documents:
             self.labels.go_back(known, closed)
 
-    def with_one(self, label: Any, sign: int) -> tuple[int, NDArray[np.int64]] | None:
-        """The number of a class, and the documents of all with one of it more, or less.
-
-        None if a class comes or goes by that, or if a ledger must be asked first.
-        """
-        number, known = self.labels.known(label), self.documents
-        if number is None or number >= len(known) or self.ledger is not None:
+    def lessons(self, turn: Turn, answering: Any, drift: Drift | None) -> Lessons | None:
+        """What learns and forgets one text in one call, if it is read by texts' tallies alone."""
+        tallies = [tally for tally in self.tallies if isinstance(tally, TextTally)]
+        if any(self.columns) or len(tallies) < len(self.columns) or self.ledger is not None:
             return None
-        before = known.item(number)
-        if before < 1 or before + sign < 1:
-            return None
-        documents = known.copy()
-        documents[number] = before + sign
-        self._exist = documents, self.exist
-        return number, documents
-
-    def change_text(self, text: str, number: int, documents: NDArray[np.int64], sign: int) -> None:
-        """Count one text, which all views look at, or take it back; `with_one` gives the rest."""
-        self._change([text] * len(self.columns), number, documents, 1, sign < 0)
+        texts = [tally.changing() for tally in tallies]
+        return Lessons(turn, self.labels.numbers, self.sizes, texts, answering, drift)
 
     def add(self, columns: list[Any], numbers: Classes, threads: int) -> None:
         """Count documents."""
@@ -165,29 +162,19 @@ class LabeledCounts:
         return _added(self.documents, sign * np.bincount(numbers, minlength=len(self.documents)))
 
     @property
-    def exist(self) -> bytes:
-        """For each class whether it has documents."""
-        documents, exist = self._exist
-        if documents is not self.documents:
-            exist = (self.documents > 0).tobytes()
-            self._exist = self.documents, exist
-        return exist
-
-    @property
     def has_documents(self) -> bool:
         """Whether anything was learned."""
-        return 1 in self.exist
+        return 1 in self.sizes.exist
 
     @property
     def key(self) -> tuple[bytes, int, bool]:
         """What the list of classes depends on."""
-        return self.exist, len(self.labels.names), self.labels.closed
+        return self.sizes.exist, len(self.labels.names), self.labels.closed
 
     def _change(
-        self, columns: list[Any], numbers: Classes | int, documents: Any, threads: int, forget: bool = False
+        self, columns: list[Any], numbers: Classes, documents: Any, threads: int, forget: bool = False
     ) -> None:
-        names = self.columns
-        tallies: list[Any] = self.tallies  # those of texts take one text of one class, too
+        names, tallies = self.columns, self.tallies
         if self.ledger is not None:  # first: what it refuses is not looked at
             names, tallies, columns = (
                 ["", *names],
@@ -295,7 +282,7 @@ class LabeledCounts:
         finish(merge)
 
 
-def _undo(counted: list[tuple[Any, Any, int]], numbers: Classes | int, threads: int, forget: bool) -> None:
+def _undo(counted: list[tuple[Any, Any, int]], numbers: Classes, threads: int, forget: bool) -> None:
     def undo() -> None:
         for tally, column, before in counted:
             if tally.changes == before + 1:

@@ -23,19 +23,19 @@ class Labels:
     def __init__(self, known: Iterable[Label] = (), closed: bool = False) -> None:
         self.names: list[Label] = list(known)
         self.closed = closed
-        self._number = {name: number for number, name in enumerate(self.names)}
+        self.numbers = {name: number for number, name in enumerate(self.names)}
 
     def go_back(self, known: int, closed: bool) -> None:
         """Be a set of so many labels again, closed or not."""
         self.closed = closed
         for name in self.names[known:]:
-            self._number.pop(name, None)
+            self.numbers.pop(name, None)
         del self.names[known:]
 
     def cut(self, known: int) -> None:
         """Forget all but the first so many labels."""
         for name in self.names[known:]:
-            del self._number[name]
+            del self.numbers[name]
         del self.names[known:]
 
     def close(self, announced: Any) -> None:
@@ -45,7 +45,7 @@ class Labels:
 
     def known(self, label: Any) -> int | None:
         """The number of a plain label that was met before."""
-        return self._number.get(label) if type(label) in PLAIN else None
+        return self.numbers.get(label) if type(label) in PLAIN else None
 
     def number(self, labels: Any, grow: bool = True) -> NDArray[np.uint32]:
         """The number of each label; new labels get the next ones, if `grow` and the set is open."""
@@ -57,14 +57,14 @@ class Labels:
             return self._number_column(labels, grow)
         values = as_list(labels)
         try:
-            new = {value for value in set(values) if value not in self._number}
+            new = {value for value in set(values) if value not in self.numbers}
         except TypeError:
             raise _no_label(values) from None
         if not all(map(_is_label, new)):
             raise _no_label(values)
         if new:
             self._let_in([value for value in dict.fromkeys(values) if value in new], grow)
-        return np.fromiter(map(self._number.__getitem__, values), np.uint32, len(values))
+        return np.fromiter(map(self.numbers.__getitem__, values), np.uint32, len(values))
 
     def _number_column(self, labels: Any, grow: bool) -> NDArray[np.uint32]:
         """Labels that are slices of a buffer or an Arrow array: only the different ones become strings."""
@@ -87,7 +87,7 @@ class Labels:
                              f"{_sorted(self.names)!r}.")  # fmt: skip
         for name in new:
             self.names.append(name)
-            self._number[name] = len(self.names) - 1
+            self.numbers[name] = len(self.names) - 1
 
     def order(self, documents: NDArray[Any]) -> NDArray[np.uint32]:
         """The numbers of the classes that exist, sorted by their names: numbers first, then strings."""

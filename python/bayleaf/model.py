@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import atomic, model_file, model_views, storage, tuning
-from bayleaf.answering import Answers, Compiled, NothingLearnedError
+from bayleaf.answering import Compiled, NothingLearnedError
 from bayleaf.checks import check_alpha, check_choice, check_priors, check_threads
-from bayleaf.columns import check_no_missing, fingerprint, holds_texts
+from bayleaf.columns import Drift, check_no_missing, fingerprint, holds_texts
+from bayleaf.in_step import Answers
 from bayleaf.labeled_counts import LabeledCounts, Source
 from bayleaf.ledger import Ledger, ledger_of
 from bayleaf.model_views import WHOLE, Views
@@ -61,12 +62,12 @@ class Model(OneByOne):
     ) -> None:
         self._turn = Turn()
         self.views: list[tuple[str, View]] = model_views.named_views([words()] if views is None else views)
-        self._of_text = model_views.of_text(self.views)
         self._counts = LabeledCounts(self.views, classes, ledger_of(ledger))
         self.notes: dict[str, Any] = {}
         self.alpha, self.priors, self.unseen = alpha, priors, unseen
         self.threads = check_threads(threads)
         self.weighed = True
+        self._drift = Drift(len(self.views))
         self._answers = Answers(self._turn)
         self.judgment = None
         self.configure()
@@ -120,6 +121,20 @@ class Model(OneByOne):
         """How many documents each class has, by its number in the tallies."""
         return self._counts.documents
 
+    @property
+    def labeled(self) -> LabeledCounts:
+        """The counts of the documents and their classes."""
+        return self._counts
+
+    @property
+    def drift(self) -> int:
+        """What was learned and not forgotten since the model was tuned, as one number; 0 is nothing."""
+        return self._drift.value
+
+    @drift.setter
+    def drift(self, drift: int) -> None:
+        self._drift.value = drift
+
     @changing
     def configure(self, *, view: int | str | None = None, **settings: Any) -> Self:
         """Change `alpha`, `priors`, `unseen`, or the `event`, `tf`, `alpha`… of one view (or all)."""
@@ -138,7 +153,8 @@ class Model(OneByOne):
 
     def learn(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Count documents and their classes; new ones are welcome, until `classes` closes their set."""
-        if classes is None and self._change_text(X, y, 1):
+        lessons = self._answers.lessons
+        if classes is None and lessons is not None and lessons.learn(X, y):
             return self
         return self._learn(X, y, classes)
 
@@ -159,34 +175,14 @@ class Model(OneByOne):
 
     def forget(self, X: Any, y: Any) -> Self:
         """Undo `learn` exactly; documents that cannot have been learned are refused, and nothing changes."""
-        return self if self._change_text(X, y, -1) else self._forget(X, y)
+        lessons = self._answers.lessons
+        return self if lessons is not None and lessons.forget(X, y) else self._forget(X, y)
 
     @changing
     def _forget(self, X: Any, y: Any) -> Self:
         columns, numbers = self._input(X, y, grow=False)
         self._counts.subtract(columns, numbers, self.threads)
         return self._changed(columns, numbers, -1)
-
-    def _change_text(self, X: Any, y: Any, sign: int) -> bool:
-        """Learn or forget the only text of X, if its class stays and all views look at the text itself.
-
-        So a model lives, and what must be looked at otherwise would take a third of the time.
-        """
-        if type(X) is not list or type(y) is not list or len(X) != 1 or len(y) != 1:
-            return False
-        (text,), (label,) = X, y
-        if type(text) is not str or not self._of_text:
-            return False
-        with self._turn:
-            change = self._counts.with_one(label, sign)
-            if change is None:
-                return False
-            self._turn.changes += 1
-            self._counts.change_text(text, *change, sign)
-            self._answers.keep_up(None, self)
-            if self._judgment is not None:
-                self.drift += sign * fingerprint([(text,)] * len(self.views), [label])
-        return True
 
     def learned(self, X: Any) -> list[dict[Label, int]]:
         """How often each document was learned with each class, if the model keeps a ledger."""
@@ -323,8 +319,9 @@ class Model(OneByOne):
 
     def _changed(self, columns: list[Any], numbers: Classes, sign: int) -> Self:
         """Note what is learned or forgotten after tuning; what is taken back exactly leaves no trace."""
-        self._answers.keep_up(self._counts, self)
-        if self._judgment is not None:
+        drift = None if self._judgment is None else self._drift
+        self._answers.keep_up(self._counts, self, drift)
+        if drift is not None:
             self.drift += sign * fingerprint(columns, self._counts.labels_of(numbers))
         return self
 

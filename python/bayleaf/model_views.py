@@ -99,11 +99,6 @@ def table_for_column(views: object, X: Any) -> TypeError:
     )
 
 
-def of_text(views: NamedViews) -> bool:
-    """Whether all views look at the text of a document itself."""
-    return all(name == WHOLE and isinstance(view, TextView) for name, view in views)
-
-
 def read(views: NamedViews, X: Any) -> list[Any]:
     """What each view reads of X."""
     if views[0][0] == WHOLE:

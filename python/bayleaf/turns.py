@@ -4,69 +4,24 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from bayleaf._core import in_callback
+from bayleaf import _core
 
-REENTERED = (
-    "The model is being changed by the call that led here: a normalizer, a tokenizer or a signal handler "
-    "cannot use the model that called it. Let it take note, and use the model when the call has returned."
-)
-ELSEWHERE = (
-    "Another thread is using the model, and a normalizer or tokenizer cannot wait for it: both could wait "
-    "for ever. Use the model outside of the callback."
-)
-FORKED = (
-    "Another thread was changing the model when this process was forked, so it is half changed here. Load it "
-    "again, or fork (or start a pool of processes) while no thread is learning."
-)
 CHANGED = (
     "Another thread changed the model meanwhile, so the result would fit neither before nor after. "
     "Call again."
 )
 
 
-class Turn:
-    """A lock that refuses instead of waiting for ever: a thread that has its turn already, and a callback.
-
-    It can be taken again until it is marked as busy, and after that mark is gone: a signal handler that runs
-    just then finds the model at rest, may use it, and leaves it at rest.
-    """
+class Turn(_core.Turn):
+    """A lock that refuses instead of waiting for ever: a thread that has its turn already, and a callback."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._busy = self._lost = False
-        self.changes = 0
-        """How often the model was changed."""
         _turns.add(self)
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(False) and (in_callback() or not self._lock.acquire()):
-            raise RuntimeError(ELSEWHERE)
-        mine = False
-        try:
-            if self._busy or self._lost:
-                raise RuntimeError(FORKED if self._lost else REENTERED)
-            self._busy = mine = True
-        except BaseException:
-            self._busy = self._busy and not mine
-            self._lock.release()
-            raise
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._busy = False
-        if not self._lost:
-            self._lock.release()
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -80,11 +35,6 @@ class Turn:
             raise
         if self.changes != before:
             raise RuntimeError(CHANGED)
-
-    def forked(self) -> None:
-        """Forget the threads that are not in this process; what one of them was changing is lost."""
-        self._lost = self._lost or self._busy
-        self._busy, self._lock = False, threading.RLock()
 
 
 _turns: weakref.WeakSet[Turn] = weakref.WeakSet()

@@ -1,4 +1,4 @@
-//! The only module that names Python. It converts, releases the GIL, delegates, and decides nothing.
+//! The only module that names Python. It converts, releases the GIL, delegates, and decides nothing but whose turn it is.
 
 mod analyzer;
 mod arrays;
@@ -6,6 +6,7 @@ mod documents;
 mod functions;
 mod held;
 mod left_out;
+mod lessons;
 mod living;
 mod mail;
 mod quick;
@@ -17,6 +18,7 @@ mod sums;
 mod tally;
 mod together;
 mod tuning;
+mod turn;
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRuntimeError, PyValueError};
@@ -64,12 +66,6 @@ impl From<Damaged> for PyErr {
     }
 }
 
-/// Whether this thread is inside a callback of the core.
-#[pyfunction]
-fn in_callback() -> bool {
-    functions::in_callback()
-}
-
 /// The stems of words by Porter's algorithm.
 #[pyfunction]
 fn porter(words: Vec<String>) -> Vec<String> {
@@ -102,6 +98,8 @@ pub mod _core {
     #[pymodule_export]
     use super::left_out::{cells_by_term, leave_one_out, shared_scores};
     #[pymodule_export]
+    use super::lessons::{PyLessons, PySizes};
+    #[pymodule_export]
     use super::living::PyAsking;
     #[pymodule_export]
     use super::mail::read_mail;
@@ -126,7 +124,9 @@ pub mod _core {
     #[pymodule_export]
     use super::tuning::{PyByClass, PyFeatures, step_curvature, step_slope};
     #[pymodule_export]
-    use super::{NotLearned, in_callback, porter, repeats};
+    use super::turn::PyTurn;
+    #[pymodule_export]
+    use super::{NotLearned, porter, repeats};
 
     use pyo3::prelude::*;
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 
 use super::analyzer::Analyzer;
 use super::arrays::{dict_of, lender, numbers, with_linear, with_stored};
-use super::documents::{Documents, with_text};
+use super::documents::Documents;
 use super::held::Held;
 use super::scorer::PyScorer;
 use crate::analyze::reader::Document;
@@ -49,6 +49,13 @@ impl PyTally {
             )));
         }
         self.change_read(py, &documents.get(), classes, work)
+    }
+
+    /// Count one document, or take it back, without a detour by lists and arrays.
+    pub fn change_one(&self, py: Python<'_>, document: Document, class: u32, add: bool) -> PyResult<()> {
+        self.change_read(py, &[document], &[class], |living, context, labeled| {
+            if add { living.add(context, labeled, 1) } else { living.subtract(context, labeled) }
+        })
     }
 
     fn change_read(
@@ -93,24 +100,6 @@ impl PyTally {
         })
     }
 
-    /// Count one text, without a detour by lists and arrays.
-    fn add_text(&self, py: Python<'_>, text: &Bound<'_, PyString>, class: u32) -> PyResult<()> {
-        with_text(text, |document| {
-            self.change_read(py, &[document], &[class], |living, context, learned| {
-                living.add(context, learned, 1)
-            })
-        })?
-    }
-
-    /// Take one text back.
-    fn subtract_text(&self, py: Python<'_>, text: &Bound<'_, PyString>, class: u32) -> PyResult<()> {
-        with_text(text, |document| {
-            self.change_read(py, &[document], &[class], |living, context, forgotten| {
-                living.subtract(context, forgotten)
-            })
-        })?
-    }
-
     fn merge(&self, py: Python<'_>, other: &Self, classes: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
         let classes = classes.as_slice()?;
         if std::ptr::eq(self, other) {
@@ -130,7 +119,7 @@ impl PyTally {
 
     /// How often the counts have changed.
     #[getter]
-    fn changes(&self, py: Python<'_>) -> PyResult<u64> {
+    pub fn changes(&self, py: Python<'_>) -> PyResult<u64> {
         if let Some(changes) = self.living.peek(|living| living.tally.changes) {
             return Ok(changes);
         }

@@ -141,35 +141,27 @@ class TextTally:
             self._made = _core.Tally.restore(self._analyzer, restored.arrays)
         return self._made
 
-    def _changing(self) -> _core.Tally:
+    def changing(self) -> _core.Tally:
         """The counts, which will no longer be those of a file."""
-        own = self._made
-        if own is None:
-            own = self._own
+        own = self._own
         self._restored = None
         return own
 
-    def add(self, column: Any, classes: Classes | int, threads: int) -> None:
-        """Count documents, or one text of one class; if one cannot be read, none is counted."""
-        if isinstance(classes, int):
-            self._changing().add_text(column, classes)
-        else:
-            self._changing().add(as_documents(column), classes, threads)
+    def add(self, column: Any, classes: Classes, threads: int) -> None:
+        """Count documents; if one cannot be read, none is counted."""
+        self.changing().add(as_documents(column), classes, threads)
 
-    def subtract(self, column: Any, classes: Classes | int) -> None:
-        """Take documents back, or one text of one class, if all of them can have been counted."""
-        if isinstance(classes, int):
-            self._changing().subtract_text(column, classes)
-        else:
-            self._changing().subtract(as_documents(column), classes)
+    def subtract(self, column: Any, classes: Classes) -> None:
+        """Take documents back, if all of them can have been counted."""
+        self.changing().subtract(as_documents(column), classes)
 
     def merge(self, other: TextTally, classes: Classes) -> None:
         """Add the counts of another tally, whose class i is `classes[i]` here."""
-        self._changing().merge(other._own, classes)
+        self.changing().merge(other._own, classes)
 
     def replay(self, journal: _core.Journal, view: int) -> None:
         """Put changes in that were written behind the file these counts are from."""
-        journal.replay(view, self._changing())
+        journal.replay(view, self.changing())
 
     def check_merge(self, other: TextTally, classes: Classes) -> None:
         """Raise what `merge` would raise."""
