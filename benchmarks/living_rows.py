@@ -136,7 +136,7 @@ def classify_default_20ng(bench: Bench) -> Duel:
     return race(
         lambda: classifying(ours, test),
         lambda: classifying(peer, test),
-        bench.rounds(2, 4),
+        bench.rounds(2, 8),
         megabytes=test.megabytes,
     )
 
