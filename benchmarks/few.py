@@ -149,14 +149,19 @@ def line(rows: list[Row], must: float | None) -> str:
     own, others = rows[0], rows[1:]
     best = max(others, key=lambda row: row.accuracy, default=None)
     losses = [row.log_loss for row in others if row.log_loss is not None]
-    cells = [own.corpus, str(own.labels), f"{own.accuracy:.1f}", f"{own.log_loss:.3f}"]
-    cells += ["", ""] if best is None else [f"{best.accuracy:.1f} {best.classifier}", f"{min(losses):.3f}"]
+    above = any(own.log_loss is None or own.log_loss >= loss for loss in losses)
+    cells = [own.corpus, str(own.labels), f"{own.accuracy:.1f}"]
+    cells += [f"{own.log_loss:.4f}{' missed' if above else ''}"]
+    cells += ["", ""] if best is None else [f"{best.accuracy:.1f} {best.classifier}", f"{min(losses):.4f}"]
     cells += ["", ""] if must is None else [f"{must:g}", "reached" if own.accuracy >= must else "missed"]
     return f"| {' | '.join(cells)} |"
 
 
 def compare(corpora: list[str], sizes: list[int], seeds: int, cache: Cache) -> list[Row]:
-    """The default against the peers, line by line, and the means over the lines."""
+    """The default against the peers, line by line, and the means over the lines.
+
+    Each log loss must be below those of all peers.
+    """
     from bayleaf import NaiveBayes
 
     print("| corpus | labels | bayleaf | log loss | best peer | its best log loss | must | |")

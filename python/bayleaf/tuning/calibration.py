@@ -15,8 +15,11 @@ from bayleaf.types import Classes, Floats
 
 HELD = 10.0
 """So strongly is what a class gets in addition held to nothing, for each class but one."""
-SURE = 0.5
-"""So many nats for each class but one speak against an octave by which scores are made less sure."""
+TOLD = 0.45
+"""Documents held out count so much: luck that shows in them has made the weights larger already."""
+SURE, SURE_OF_MORE = 0.1, 1.2
+"""So many nats speak against an octave by which scores are made less sure, and so many for each class more
+than two."""
 LEAST_SURE = -4.0
 """By so many octaves at most."""
 
@@ -52,10 +55,11 @@ def sureness(folds: Sequence[HeldOut], y: Classes) -> float:
     """
     scores = np.concatenate([fold.scores for fold in folds])
     truth = np.concatenate([y[fold.judging] for fold in folds])
+    nats = SURE + SURE_OF_MORE * max(scores.shape[1] - 2, 0)
 
     def likely(octave: float) -> float:
         posterior = softmax(2.0**octave * scores)[np.arange(len(truth)), truth]
-        return float(np.log(np.maximum(posterior, 1e-300)).sum() + SURE * (scores.shape[1] - 1) * octave)
+        return float(TOLD * np.log(np.maximum(posterior, 1e-300)).sum() + nats * octave)
 
     octaves = np.linspace(LEAST_SURE, 0.0, 17)
     chances = softmax(np.array([[likely(octave) for octave in octaves.tolist()]]))[0]
