@@ -110,14 +110,17 @@ def test_a_model_too_large_for_one_row_travels_in_several(messages: Any) -> None
 
 def test_what_goes_to_the_driver_is_compressed_and_what_goes_to_another_task_is_not() -> None:
     blob = Model(VIEWS).learn(TEXTS, LABELS).to_bytes()
-    tree = Tree(Model(VIEWS), TREE, 1, 1 << 20)
+    tree = Tree(Model(VIEWS), TREE, 1, 20_000)
 
-    def sent(last: bool) -> bytes:
-        (batch,) = _merged(tree, last, blob_rows(blob, 1 << 20, 0, 0))
-        return bytes(batch["data"][0].as_py())
+    def sent(last: bool) -> list[bytes]:
+        batches = list(_merged(tree, last, blob_rows(blob, 20_000, 0, 0)))
+        assert [batch["part"][0].as_py() for batch in batches] == list(range(len(batches)))
+        assert {batch["parts"][0].as_py() for batch in batches} == {len(batches)}
+        return [bytes(batch["data"][0].as_py()) for batch in batches]
 
-    assert Model.from_bytes(sent(last=False)).to_bytes() == blob
-    assert len(sent(last=True)) < 0.7 * len(blob)
+    assert Model.from_bytes(b"".join(sent(last=False))).to_bytes() == blob
+    assert sum(map(len, sent(last=True))) < 0.7 * len(blob)
+    assert len(sent(last=True)) > 1
     assert Model.from_bytes(decompressed(sent(last=True))).to_bytes() == blob
 
 
@@ -139,9 +142,17 @@ def test_a_model_too_large_for_the_driver_is_named_and_comes_in_ranges(spark: An
     df = spark.createDataFrame(list(zip(["a", "b"] * 10, texts, strict=True)), "label string, text string")
     with pytest.raises(RuntimeError, match=r"larger than spark.driver.maxResultSize.*pass `ranges`"):
         bayleaf.spark.learn(df, views=[words()], merge_tasks=TREE)
-    assert sha(bayleaf.spark.learn(df, views=[words()], ranges=16)) == sha(one)
-    with pytest.raises(RuntimeError, match=r"A range of terms is larger than .*pass more `ranges`"):
-        bayleaf.spark.learn(df, views=[words()], ranges=2)
+    for ranges in (2, 16):
+        assert sha(bayleaf.spark.learn(df, views=[words()], ranges=ranges)) == sha(one)
+
+
+def test_a_range_too_large_for_the_driver_is_named() -> None:
+    too_large = "Total size of results is bigger than spark.driver.maxResultSize (4.0 MiB)"
+    with (
+        pytest.raises(RuntimeError, match=r"A range of terms is larger than .*pass more `ranges`"),
+        large_results_named(2),
+    ):
+        raise ValueError(too_large)
 
 
 def test_a_model_too_large_is_refused_by_the_first_task_that_has_too_much_of_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from struct import Struct
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ CODEC = "zstd"
 FRAME_BYTES = 1 << 17
 """So much is compressed at a time: no second copy of a model is needed for it."""
 FRAME = Struct("<BII")
+INCOMPLETE = "A part of the model arrived incomplete. Run the job again."
 WIDTHS = (1, 2, 4)
 TRIED_BYTES = 1 << 14
 ARROW = {"string": "string", "bigint": "int64", "double": "float64", "boolean": "bool"}
@@ -87,13 +88,22 @@ def filtering(model: Model, present: Iterable[str], text: str, keep: Label, leas
     return shipped
 
 
-def compressed(pieces: Iterable[bytes | memoryview]) -> bytes:
-    """The bytes of some pieces, smaller: Spark's driver holds several copies of whatever passes it."""
-    return b"".join(frames(pieces))
+def compressed(pieces: Iterable[bytes | memoryview], size: int) -> Iterator[bytes]:
+    """The bytes of some pieces, smaller, in pieces of about this size: whole frames.
+
+    Spark's driver holds several copies of whatever passes it, and of pieces only of one at a time.
+    """
+    piece = b""
+    for frame in frames(pieces):
+        if piece and len(piece) + len(frame) > size:
+            yield piece
+            piece = b""
+        piece += frame
+    yield piece
 
 
 def frames(pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """The same, piece by piece: joined, they take twice as much for a moment.
+    """The same, frame by frame, after a first piece that says how long all of it is.
 
     A frame is the width of its numbers, its size, its size compressed, and the bytes of its numbers: all
     first bytes, then all second ones. So 53 MB of words and pairs are 14 instead of 21, in the same time.
@@ -108,35 +118,30 @@ def frames(pieces: Iterable[bytes | memoryview]) -> Iterator[bytes]:
             yield FRAME.pack(width, len(frame), len(data)) + data
 
 
-def decompressed(data: Any) -> bytes:
-    """The bytes in such a buffer."""
-    check_complete(data)
-    view = memoryview(data).cast("B")
-    whole = int.from_bytes(view[:8], "little")
+def decompressed(pieces: Sequence[Any]) -> bytes:
+    """The bytes in such pieces."""
+    whole = check_complete(pieces)
     found = BytesIO()
     found.seek(max(whole - 1, 0))  # room for all of it at once: a buffer that grows takes twice as much
     found.write(bytes(whole > 0))
     found.seek(0)
-    for frame in _frames_in(view):
+    for frame in _frames_in(pieces):
         found.write(frame.bytes())
     return found.getvalue()
 
 
-def check_complete(data: Any) -> None:
-    """Raise unless all of what was compressed is there; nothing is decompressed for it."""
-    view = memoryview(data).cast("B")
-    places, sizes = [8], [0]
-    for frame in _frames_in(view):
-        places.append(frame.end)
-        sizes.append(frame.size)
-    if places[-1] != len(view) or sum(sizes) != int.from_bytes(view[:8], "little"):
-        raise RuntimeError("A part of the model arrived incomplete. Run the job again.")
+def check_complete(pieces: Sequence[Any]) -> int:
+    """Raise unless all of what was compressed is there; nothing is decompressed for it. Gives its length."""
+    whole = int.from_bytes(memoryview(pieces[0]).cast("B")[:8], "little")
+    if sum(frame.size for frame in _frames_in(pieces)) != whole:
+        raise RuntimeError(INCOMPLETE)
+    return whole
 
 
-def header_in(data: Any) -> bytes:
-    """The beginning of a model in such a buffer, to the end of its header at least."""
+def header_in(pieces: Sequence[Any]) -> bytes:
+    """The beginning of a model in such pieces, to the end of its header at least."""
     beginning = b""
-    for frame in _frames_in(memoryview(data).cast("B")):
+    for frame in _frames_in(pieces):
         beginning += frame.bytes()
         if len(beginning) >= max(8, storage.header_end(beginning)):
             break
@@ -147,7 +152,6 @@ class _Frame(NamedTuple):
     width: int
     size: int
     data: memoryview
-    end: int
 
     def bytes(self) -> memoryview:
         """What was compressed."""
@@ -155,13 +159,18 @@ class _Frame(NamedTuple):
         return _numbers(np.frombuffer(planes, np.uint8), self.width).data
 
 
-def _frames_in(view: memoryview) -> Iterator[_Frame]:
+def _frames_in(pieces: Sequence[Any]) -> Iterator[_Frame]:
     place = 8
-    while place + FRAME.size <= len(view):
-        width, size, length = FRAME.unpack_from(view, place)
-        place += FRAME.size
-        yield _Frame(width, size, view[place : place + length], place + length)
-        place += length
+    for piece in pieces:
+        view = memoryview(piece).cast("B")
+        while place + FRAME.size <= len(view):
+            width, size, length = FRAME.unpack_from(view, place)
+            place += FRAME.size
+            yield _Frame(width, size, view[place : place + length])
+            place += length
+        if place != len(view):
+            raise RuntimeError(INCOMPLETE)
+        place = 0
 
 
 def _width(frame: Bytes) -> int:

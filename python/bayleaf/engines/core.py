@@ -354,11 +354,10 @@ def known(digest: bytes, read: Callable[[], bytes]) -> Model:
 ROW_BYTES = 32 << 20
 
 
-def cut(data: bytes, size: int = ROW_BYTES) -> Iterator[tuple[int, int, bytes]]:
-    """A blob as rows: number, how many there are, the bytes."""
-    parts = -(-len(data) // size)
-    for part in range(parts):
-        yield part, parts, data[part * size : (part + 1) * size]
+def cut(data: bytes, size: int = ROW_BYTES) -> list[memoryview]:
+    """A blob in parts of this size."""
+    view = memoryview(data)
+    return [view[start : start + size] for start in range(0, len(view), size)]
 
 
 def joined(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[Any]:
@@ -368,14 +367,21 @@ def joined(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[Any]:
 
 def numbered(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[tuple[int, Any]]:
     """The same, each with its number; one that came in one row is that row's buffer."""
+    for blob, parts in in_parts(rows):
+        whole = parts.pop() if len(parts) == 1 else b"".join(parts)
+        del parts
+        yield blob, whole
+        del whole
+
+
+def in_parts(rows: Iterable[tuple[int, int, int, Any]]) -> Iterator[tuple[int, list[Any]]]:
+    """The same, each as its parts in their order."""
     waiting: dict[int, dict[int, Any]] = {}
     for blob, part, parts, data in rows:
         have = waiting.setdefault(blob, {})
         have[part] = data
         if len(have) == parts:
             del waiting[blob], data
-            whole = have.pop(0) if parts == 1 else b"".join(have.pop(number) for number in range(parts))
-            yield blob, whole
-            del whole
+            yield blob, [have.pop(number) for number in range(parts)]
     if waiting:
         raise RuntimeError(f"{len(waiting)} parts of the model arrived incomplete. Run the job again.")

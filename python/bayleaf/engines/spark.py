@@ -27,6 +27,7 @@ from bayleaf.engines.core import (
     cut,
     documents,
     finished,
+    in_parts,
     joined,
     keeps,
     merge,
@@ -61,6 +62,9 @@ MERGE_TASKS = (8, 1)
 """Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""
 TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType(), "boolean": BooleanType()}
 """What columns of answers hold, by the names of SQL; Spark 3.5 cannot look them up."""
+DRIVER_BYTES, SHARES = 1 << 16, 8
+"""A model comes to the driver in pieces of so many bytes, from so many tasks: the JVM holds what one of them
+sends three times for a moment, and Python a piece twice."""
 FETCHES = 64
 """Into about so many pieces, and no fewer, a model in ranges is cut to be fetched."""
 FEW_BLOBS = 16
@@ -232,17 +236,21 @@ def summed(frame: Any, tree: Tree) -> Model | None:
     for level, tasks in enumerate(tree.levels, 1):
         slots = frame.withColumn("slot", col("slot") % lit(tasks)).repartition(tasks, "slot")
         frame = slots.mapInArrow(partial(_merged, tree, level == len(tree.levels)), BLOBS)
+    if tree.levels:
+        frame = frame.repartition(SHARES, "part")
     rows = frame.select("blob", "part", "parts", "data")
     with large_results_named(tree.ranges):
         if tree.ranges == 1:
-            found = joined(_collected(rows))
-            return _unpacked(list(found), tree.empty) if tree.levels else merged(found, tree.empty)
+            if not tree.levels:
+                return merged(joined(_collected(rows)), tree.empty)
+            return _unpacked([parts for _, parts in in_parts(_collected(rows))], tree.empty)
         # Some rows at a time: all of them may be more than Spark collects at most.
-        blobs = map(decompressed, joined(map(_blob_row, rows.toLocalIterator())))
+        parts = (parts for _, parts in in_parts(map(_blob_row, rows.toLocalIterator())))
+        blobs = map(decompressed, parts)
         return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
 
 
-def _unpacked(blobs: list[Any], empty: Model) -> Model | None:
+def _unpacked(blobs: list[list[Any]], empty: Model) -> Model | None:
     """What the last level of the tree has merged; one blob alone stays compressed as long as it can."""
     if len(blobs) == 1:
         return unpacked_later(blobs[0], empty)
@@ -342,8 +350,8 @@ def _merged_ranges(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
         own, total = sums.popitem()
         part = total.part()
         if part is not None:
-            blob = _for_driver(part.pruned(tree.min_documents).to_bytes())
-            yield from blob_rows(blob, tree.row_bytes, own, own)
+            blob = part.pruned(tree.min_documents).to_bytes()
+            yield from part_rows(_for_driver(blob, tree), own, own)
 
 
 def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:
@@ -359,11 +367,14 @@ def _rows(batches: Iterable[Any]) -> Iterator[Any]:
 
 def _merged(tree: Tree, last: bool, batches: Iterable[Any]) -> Iterator[Any]:
     blob = tree.checked(merge(joined(_rows(batches)), tree.empty, tree.min_documents))
-    yield from blob_rows(_for_driver(blob) if last else blob, tree.row_bytes)
+    if last and blob is not None:
+        yield from part_rows(_for_driver(blob, tree), _partition(), _partition())
+    else:
+        yield from blob_rows(blob, tree.row_bytes)
 
 
-def _for_driver(blob: bytes | None) -> bytes | None:
-    return None if blob is None else compressed([blob])
+def _for_driver(blob: bytes, tree: Tree) -> list[bytes]:
+    return list(compressed([blob], min(tree.row_bytes, DRIVER_BYTES)))
 
 
 def _answers(text: str, of: Label | None, model: Model, columns: dict[str, Any]) -> list[Any]:
@@ -383,17 +394,15 @@ def blob_rows(
     data: bytes | None, row_bytes: int, slot: int | None = None, blob: int | None = None
 ) -> Iterator[Any]:
     """A task's blob as rows of `BLOBS`; a retried or speculated task makes the same rows again."""
-    if data is None:
-        return
-    slot = _partition() if slot is None else slot
-    for part, parts, piece in cut(data, row_bytes):
+    if data is not None:
+        slot = _partition() if slot is None else slot
+        yield from part_rows(cut(data, row_bytes), slot, slot if blob is None else blob)
+
+
+def part_rows(parts: Sequence[Any], slot: int, blob: int) -> Iterator[Any]:
+    """The parts of a blob as such rows."""
+    for part, piece in enumerate(parts):
+        numbers = (pa.array([value], "int32") for value in (slot, blob, part, len(parts)))
         yield pa.RecordBatch.from_arrays(
-            [
-                *(
-                    pa.array([value], "int32")
-                    for value in (slot, slot if blob is None else blob, part, parts)
-                ),
-                pa.array([piece], "binary"),
-            ],
-            names=["slot", "blob", "part", "parts", "data"],
+            [*numbers, pa.array([piece], "binary")], names=["slot", "blob", "part", "parts", "data"]
         )

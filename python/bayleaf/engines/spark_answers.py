@@ -42,15 +42,15 @@ class Broadcasted:
         if shipped.has_functions or "connect" in type(spark).__module__:
             return shipped
         kept = packed(shipped.model)
-        data, digest = list(frames(pieces(shipped.model))) if kept is None else [kept], sha256()
-        for frame in data:
-            digest.update(frame)
-        return cls(spark.sparkContext.broadcast(data), digest.digest())
+        parts, digest = list(frames(pieces(shipped.model))) if kept is None else kept, sha256()
+        for part in parts:
+            digest.update(part)
+        return cls(spark.sparkContext.broadcast(parts), digest.digest())
 
     @property
     def model(self) -> Model:
         """The model, in a worker."""
-        return known(self.digest, lambda: decompressed(b"".join(self.sent.value)))
+        return known(self.digest, lambda: decompressed(self.sent.value))
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,8 @@ class ModelWriter(MLWriter):  # type: ignore[misc]
         """Write both."""
         spark = self.sparkSession
         DefaultParamsWriter.saveMetadata(self.instance, path, _session(spark))
-        rows = [(part, bytearray(piece)) for part, _, piece in cut(self.instance.bayleaf_model.to_bytes())]
+        pieces = cut(self.instance.bayleaf_model.to_bytes())
+        rows = [(part, bytearray(piece)) for part, piece in enumerate(pieces)]
         spark.createDataFrame(rows, "part int, data binary").write.parquet(f"{path}/model")
 
 
