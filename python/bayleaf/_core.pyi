@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 __all__ = [
     "Analyzer",
@@ -226,6 +227,7 @@ class Asking:
         Instead of a row: -1 for a term that was never learned, -2 for one that is not used.
         """
 
+@disjoint_base
 class Turn:
     """Whose turn it is to change a model; refuses instead of waiting for ever."""
 
@@ -235,7 +237,7 @@ class Turn:
     def __enter__(self) -> None:
         """Take the turn; RuntimeError if this thread has it already, or is in a callback and would wait."""
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         """Give it back."""
 
     def forked(self) -> None:
@@ -267,10 +269,10 @@ class Lessons:
     ) -> Lessons:
         """Change `tallies`, `sizes`, the `changes` of what answers and the `value` of what has drifted."""
 
-    def learn(self, X: Any, y: Any, /) -> bool:
+    def learn(self, x: Any, y: Any) -> bool:
         """Learn the only text of a list; False, and nothing has changed, if it takes the long way."""
 
-    def forget(self, X: Any, y: Any, /) -> bool:
+    def forget(self, x: Any, y: Any) -> bool:
         """Forget the only text of a list; False, and nothing has changed, if it takes the long way."""
 
 @final
