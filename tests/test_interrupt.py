@@ -182,3 +182,28 @@ def test_a_lesson_in_one_call_that_a_view_refuses_leaves_all_views_as_they_were(
     assert model.to_bytes() == before
     fresh = Model.from_bytes(before, fail)
     assert model.posterior(["more words"]).tolist() == fresh.posterior(["more words"]).tolist()
+
+
+def test_ctrl_c_while_a_lesson_is_taken_back_comes_after() -> None:
+    raises: list[BaseException] = []
+
+    def cut(text: str) -> list[str]:
+        if "bad" in text and raises:
+            raise raises.pop(0)
+        return text.split()
+
+    def refuse(text: str) -> list[str]:
+        if "bad" in text:
+            raises[:] = [KeyboardInterrupt(), KeyboardInterrupt()]
+            raise ValueError("bad text")
+        return text.split()
+
+    model = Model([words(tokenizer=cut), words(tokenizer=refuse)])
+    model.learn(["known words", "other words"], ["a", "b"]).predict(["words"])
+    model.learn(["more words"], ["a"])
+    assert model._answers.lessons is not None
+    before = model.to_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        model.learn(["a bad text"], ["a"])
+    assert raises == []
+    assert model.to_bytes() == before

@@ -308,3 +308,16 @@ def test_a_tuned_model_answers_as_one_made_anew_whenever_it_was_tuned(
     again = tuned_anew(model, held)
     np.testing.assert_allclose(model.log_joint(ask), again.log_joint(ask), rtol=1e-12, atol=1e-12)
     assert model.predict(ask).tolist() == again.predict(ask).tolist()
+
+
+def test_lessons_that_a_thread_has_at_hand_are_refused_after_a_setting_has_changed() -> None:
+    model = Model([words()]).learn(["a b", "c d"] * 20, ["x", "y"] * 20)
+    model.predict(["a"])
+    lessons = model.learn(["a"], ["x"])._answers.lessons
+    assert lessons is not None
+    assert lessons.learn(["a"], ["x"])
+    model.tune(["a b", "c d"] * 20, ["x", "y"] * 20, "views")
+    assert not lessons.learn(["a"], ["x"])
+    assert not model.stale
+    assert model.learn(["a"], ["x"]).stale
+    assert model.class_documents == {"x": 23, "y": 20}

@@ -49,10 +49,6 @@ class Settings(Protocol):
         """How many documents each class has."""
 
     @property
-    def documents(self) -> NDArray[np.int64]:
-        """How many documents each class has, by its number; a change puts another array in its place."""
-
-    @property
     def labeled(self) -> LabeledCounts:
         """The counts of the documents and their classes."""
 
@@ -94,7 +90,7 @@ class Compiled:
 
             self.beside = unlabeled.view, Beside(unlabeled, self.classes)
         self._labeled = settings.labeled
-        self._prior = settings.documents, self.temperature * log_prior_of(views, settings, order)
+        self._prior = self._labeled.documents, self.temperature * log_prior_of(views, settings, order)
         self._prior_moves = _prior_moves(views, settings)
         self._by_shares = self._prior_moves and not self.intercept
         self._lives = all(isinstance(scorer, LivingScorer) and scorer.follows for scorer in self.scorers)
@@ -116,8 +112,8 @@ class Compiled:
         if key != self.key or not self._lives:
             return False
         if not self.lives_alone:
-            documents, prior = settings.documents, log_prior_of(self._views, settings, self.order)
-            self._prior = documents, self.temperature * prior
+            prior = log_prior_of(self._views, settings, self.order)
+            self._prior = self._labeled.documents, self.temperature * prior
             self._together = self._in_one_call()
         return True
 
@@ -327,7 +323,7 @@ def log_prior_of(views: NamedViews, settings: Settings, order: Classes) -> Float
         return np.zeros(len(order))
     if judged is not None and judged.views and settings.priors == "empirical":
         return judged.biases(settings.class_documents)
-    documents = _padded(settings.documents, order).astype(float)
+    documents = _padded(settings.labeled.documents, order).astype(float)
     prior = log_prior(settings.priors, settings.classes, documents)
     if judged is None or not judged.views:
         return prior

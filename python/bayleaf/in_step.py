@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bayleaf.labeled_counts import LabeledCounts
 
 T = TypeVar("T")
+NEVER = -1
+"""Of what answers no longer: it follows no change."""
 TRIES = 3
 """How often an answer is tried while another thread changes the model, before that must wait."""
 Question = Callable[[Compiled, list[Any], int], T]
@@ -44,6 +46,8 @@ class Answers:
 
     def drop(self) -> None:
         """Derive everything anew when it is asked for: a setting has changed."""
+        if self._compiled is not None:
+            self._compiled.changes = NEVER  # for lessons that another thread has at hand
         self._compiled, self.lessons, self.settings = None, None, object()
 
     def keep_up(self, counts: LabeledCounts, settings: Settings, drift: Drift | None) -> None:

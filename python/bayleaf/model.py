@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf import atomic, model_file, model_views, storage, tuning
@@ -115,11 +114,6 @@ class Model(OneByOne):
     def class_documents(self) -> dict[Label, int]:
         """How many documents each class has."""
         return dict(zip(self.classes, self._counts.documents_of(self.order).tolist(), strict=True))
-
-    @property
-    def documents(self) -> NDArray[np.int64]:
-        """How many documents each class has, by its number in the tallies."""
-        return self._counts.documents
 
     @property
     def labeled(self) -> LabeledCounts:

@@ -32,12 +32,16 @@ impl PySizes {
         lock(&self.0).documents.get(class).is_some_and(|&before| before > 0 && before + sign > 0)
     }
 
+    /// An array that nobody needs any more is given back when others may look at the sizes again: by Python, which may
+    /// do anything then.
     fn change(&self, class: usize, sign: i64) {
         let mut sizes = lock(&self.0);
         if let Some(documents) = sizes.documents.get_mut(class) {
             *documents += sign;
-            sizes.array = None;
         }
+        let old = sizes.array.take();
+        drop(sizes);
+        drop(old);
     }
 }
 
@@ -69,7 +73,9 @@ impl PySizes {
     #[setter]
     fn set_array(&self, array: Bound<'_, PyArray1<i64>>) -> PyResult<()> {
         let documents = array.extract::<PyReadonlyArray1<'_, i64>>()?.as_slice()?.to_vec();
-        *lock(&self.0) = Sizes { documents, array: Some(array.unbind()) };
+        let new = Sizes { documents, array: Some(array.unbind()) };
+        let old = std::mem::replace(&mut *lock(&self.0), new);
+        drop(old);
         Ok(())
     }
 
@@ -140,13 +146,13 @@ impl PyLessons {
         let turn = self.turn.get();
         let Some(_turn) = turn.try_take(py)? else { return Ok(false) };
         let answering = self.answering.bind(py);
-        let followed: u64 = answering.getattr(intern!(py, "changes"))?.extract()?;
+        let follows = answering.getattr(intern!(py, "changes"))?.eq(turn.changes())?;
         let (class, sizes) = (lesson.class as usize, self.sizes.get());
-        if followed != turn.changes() || !sizes.stays(class, sign) {
+        if !follows || !sizes.stays(class, sign) {
             return Ok(false);
         }
         let drift = self.drifted(py, &lesson, sign)?;
-        let changes = turn.begin_change() + 1;
+        let changes = turn.begin_change();
         match with_text(&lesson.text, |document| self.change_all(py, document, lesson.class, sign > 0))? {
             // Who goes the long way finds the words for it.
             Err(error) if error.is_instance_of::<NotLearned>(py) => return Ok(false),
@@ -194,10 +200,10 @@ impl PyLessons {
     fn change_all(&self, py: Python<'_>, document: Document<'_>, class: u32, add: bool) -> PyResult<()> {
         for (i, tally) in self.tallies.iter().enumerate() {
             let before = tally.get().changes(py)?;
-            let Err(error) = tally.get().change_one(py, document, class, add) else { continue };
+            let Err(mut error) = tally.get().change_one(py, document, class, add) else { continue };
             let changed = tally.get().changes(py)? != before;
             for tally in &self.tallies[..i + usize::from(changed)] {
-                undo(py, tally.get(), document, class, add)?;
+                error = undo(py, tally.get(), document, class, add)?.unwrap_or(error);
             }
             return Err(error);
         }
@@ -205,20 +211,22 @@ impl PyLessons {
     }
 }
 
-/// Take a change back, whoever presses Ctrl-C meanwhile.
-fn undo(py: Python<'_>, tally: &PyTally, document: Document<'_>, class: u32, added: bool) -> PyResult<()> {
-    let before = tally.changes(py)?;
-    loop {
-        let undone = tally.change_one(py, document, class, !added);
-        match undone {
-            Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-                if tally.changes(py)? != before {
-                    return Ok(());
-                }
-            }
-            undone => return undone,
+/// Take a change back, whoever presses Ctrl-C meanwhile: that comes after.
+fn undo(
+    py: Python<'_>,
+    tally: &PyTally,
+    document: Document<'_>,
+    class: u32,
+    added: bool,
+) -> PyResult<Option<PyErr>> {
+    let (before, mut interrupt) = (tally.changes(py)?, None);
+    while tally.changes(py)? == before {
+        match tally.change_one(py, document, class, !added) {
+            Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => interrupt = Some(error),
+            undone => undone?,
         }
     }
+    Ok(interrupt)
 }
 
 /// The only item of a list.

@@ -64,9 +64,9 @@ impl PyTurn {
         Ok(Some(Taken { py, turn: self }))
     }
 
-    /// Count a change that begins; how many there were before.
+    /// Count a change that begins; how many there are with it.
     pub fn begin_change(&self) -> u64 {
-        self.changes.fetch_add(1, Ordering::Relaxed)
+        self.changes.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     fn is_refused(&self) -> bool {
