@@ -15,7 +15,9 @@ from bayleaf.storage import ModelFileError
 
 pytest.importorskip("pyarrow")
 
-from bayleaf.engines.arrow import FRAME_BYTES, compressed
+import pyarrow as pa
+
+from bayleaf.engines.arrow import FRAME_BYTES, binaries, compressed
 from bayleaf.engines.packed import packed, unpacked_later
 from bayleaf.model_file import Later
 
@@ -132,3 +134,15 @@ def test_what_was_damaged_on_its_way_is_never_counted() -> None:
             model.learn(["one more"], ["spam"])
     assert waits(model)
     assert model.n_documents == len(TEXTS)
+
+
+@pytest.mark.parametrize("kind", ["binary", "large_binary"])
+def test_bytes_are_taken_where_they_lie_in_a_column(kind: str) -> None:
+    values = [b"", b"\0first", b"second" * 1000, b"", b"last"]
+    column = pa.array(values, kind)
+    data = column.buffers()[2]
+    for own, first in ((column, 0), (column.slice(2), 2), (column.slice(1, 3), 1), (column.slice(5), 5)):
+        found = list(binaries(own))
+        assert [piece.to_pybytes() for piece in found] == values[first : first + len(own)]
+        assert all(data.address <= piece.address <= data.address + data.size for piece in found)
+    assert list(binaries(pa.array([], kind))) == []

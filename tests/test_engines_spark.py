@@ -24,7 +24,8 @@ needs_spark()
 import bayleaf.spark  # noqa: E402
 from bayleaf.engines.arrow import decompressed  # noqa: E402
 from bayleaf.engines.sampling import sample, tuned  # noqa: E402
-from bayleaf.engines.spark import Tree, _merged, blob_rows, large_results_named, most_collected  # noqa: E402
+from bayleaf.engines.spark import Tree, _merged, large_results_named, most_collected  # noqa: E402
+from bayleaf.engines.spark_rows import blob_rows  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in QUIET]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
+from itertools import pairwise
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -200,6 +201,17 @@ def _turned(values: Bytes, whole: int, shape: tuple[int, int]) -> Bytes:
     found[:whole].reshape(rows.T.shape)[:] = rows.T
     found[whole:] = values[whole:]
     return found
+
+
+def binaries(column: Any) -> Iterator[Any]:
+    """The values of a column of bytes where they lie; what Arrow calls a value is a copy."""
+    if not len(column):
+        return  # and no buffers
+    _, offsets, data = column.buffers()
+    wide = pa.types.is_large_binary(column.type)
+    places = np.frombuffer(offsets, np.int64 if wide else np.int32)[column.offset :][: len(column) + 1]
+    for begin, end in pairwise(places.tolist()):
+        yield data.slice(begin, end - begin)
 
 
 def gathered(batches: Iterable[Any], size: int = LEARN_BYTES) -> Iterator[Any]:

@@ -24,7 +24,6 @@ from bayleaf.engines.core import (
     check_columns,
     check_whole,
     count,
-    cut,
     documents,
     finished,
     in_parts,
@@ -41,6 +40,7 @@ from bayleaf.engines.parts import Part, Total
 from bayleaf.engines.ranges import check_ranges, complete, each_range, rejoined
 from bayleaf.engines.sampling import SAMPLE, sampled, share_of, tuned
 from bayleaf.engines.spark_answers import Asked, task_threads, with_answers, with_rows
+from bayleaf.engines.spark_rows import BLOBS, NUMBERS, blob_rows, part_rows, partition, row_of, rows_in
 from bayleaf.model import Model
 from bayleaf.model_views import Views
 from bayleaf.tuning import Tuning
@@ -48,7 +48,6 @@ from bayleaf.types import Label
 
 try:
     import pyarrow as pa
-    from pyspark import TaskContext
     from pyspark.sql.functions import col, lit
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
 except ImportError as error:
@@ -56,13 +55,11 @@ except ImportError as error:
         f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
     ) from error
 
-NAMES = ("blob", "part", "parts", "data")
-BLOBS = "slot int, blob int, part int, parts int, data binary"
 MERGE_TASKS = (8, 1)
 """Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""
 TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType(), "boolean": BooleanType()}
 """What columns of answers hold, by the names of SQL; Spark 3.5 cannot look them up."""
-DRIVER_BYTES, SHARES = 1 << 16, 8
+DRIVER_BYTES, SHARES = 1 << 15, 16
 """A model comes to the driver in pieces of so many bytes, from so many tasks: the JVM holds what one of them
 sends three times for a moment, and Python a piece twice."""
 FETCHES = 64
@@ -238,14 +235,14 @@ def summed(frame: Any, tree: Tree) -> Model | None:
         frame = slots.mapInArrow(partial(_merged, tree, level == len(tree.levels)), BLOBS)
     if tree.levels:
         frame = frame.repartition(SHARES, "part")
-    rows = frame.select("blob", "part", "parts", "data")
+    rows = frame.select(*NUMBERS, "data")
     with large_results_named(tree.ranges):
         if tree.ranges == 1:
             if not tree.levels:
                 return merged(joined(_collected(rows)), tree.empty)
             return _unpacked([parts for _, parts in in_parts(_collected(rows))], tree.empty)
         # Some rows at a time: all of them may be more than Spark collects at most.
-        parts = (parts for _, parts in in_parts(map(_blob_row, rows.toLocalIterator())))
+        parts = (parts for _, parts in in_parts(map(row_of, rows.toLocalIterator())))
         blobs = map(decompressed, parts)
         return rejoined(complete(blobs, tree.ranges), tree.ranges, tree.empty)
 
@@ -260,13 +257,8 @@ def _unpacked(blobs: list[list[Any]], empty: Model) -> Model | None:
 def _collected(rows: Any) -> Iterator[Any]:
     """The rows of blobs; as Arrow, since Spark 4.0, they take a third of the driver's memory."""
     if not hasattr(rows, "toArrow"):
-        return map(_blob_row, rows.collect())
-    return _rows(rows.toArrow().to_batches())
-
-
-def _blob_row(row: Any) -> tuple[int, int, int, bytes]:
-    blob, part, parts, data = row
-    return blob, part, parts, bytes(data)
+        return map(row_of, rows.collect())
+    return rows_in(rows.toArrow().to_batches())
 
 
 _TOO_LARGE = re.compile(r"(bigger|more) than spark\.driver\.maxResultSize")
@@ -338,13 +330,13 @@ def _divided_rows(blob: bytes | None, tree: Tree) -> Iterator[Any]:
         yield from blob_rows(tree.checked(blob, final=False), tree.row_bytes)
         return
     for own, part in enumerate(each_range(blob, tree.ranges) if blob is not None else ()):
-        yield from blob_rows(part, tree.row_bytes, own, _partition() * tree.ranges + own)
+        yield from blob_rows(part, tree.row_bytes, own, partition() * tree.ranges + own)
 
 
 def _merged_ranges(tree: Tree, batches: Iterable[Any]) -> Iterator[Any]:
     """Add up the blobs of each range that came to this task, one at a time."""
     sums: dict[int, Total] = {}
-    for number, data in numbered(_rows(batches)):
+    for number, data in numbered(rows_in(batches)):
         sums.setdefault(number % tree.ranges, Total()).put(Part.unpacked(data))
     while sums:
         own, total = sums.popitem()
@@ -359,16 +351,10 @@ def _sampled(plan: Plan, share: float, batches: Iterable[Any]) -> Iterator[Any]:
         yield batch.filter(sampled(plan, _columns(batch, plan.columns), share))
 
 
-def _rows(batches: Iterable[Any]) -> Iterator[Any]:
-    for batch in batches:
-        numbers = (batch[name].to_pylist() for name in NAMES[:-1])
-        yield from zip(*numbers, (data.as_buffer() for data in batch["data"]), strict=True)
-
-
 def _merged(tree: Tree, last: bool, batches: Iterable[Any]) -> Iterator[Any]:
-    blob = tree.checked(merge(joined(_rows(batches)), tree.empty, tree.min_documents))
+    blob = tree.checked(merge(joined(rows_in(batches)), tree.empty, tree.min_documents))
     if last and blob is not None:
-        yield from part_rows(_for_driver(blob, tree), _partition(), _partition())
+        yield from part_rows(_for_driver(blob, tree), partition(), partition())
     else:
         yield from blob_rows(blob, tree.row_bytes)
 
@@ -383,26 +369,3 @@ def _answers(text: str, of: Label | None, model: Model, columns: dict[str, Any])
 
 def _keeps(text: str, keep: Label, least: float, model: Model, columns: dict[str, Any]) -> list[Any]:
     return [pa.array(keeps(model, documents(model, columns, text), keep, least))]
-
-
-def _partition() -> int:
-    context = TaskContext.get()
-    return 0 if context is None else int(context.partitionId())
-
-
-def blob_rows(
-    data: bytes | None, row_bytes: int, slot: int | None = None, blob: int | None = None
-) -> Iterator[Any]:
-    """A task's blob as rows of `BLOBS`; a retried or speculated task makes the same rows again."""
-    if data is not None:
-        slot = _partition() if slot is None else slot
-        yield from part_rows(cut(data, row_bytes), slot, slot if blob is None else blob)
-
-
-def part_rows(parts: Sequence[Any], slot: int, blob: int) -> Iterator[Any]:
-    """The parts of a blob as such rows."""
-    for part, piece in enumerate(parts):
-        numbers = (pa.array([value], "int32") for value in (slot, blob, part, len(parts)))
-        yield pa.RecordBatch.from_arrays(
-            [*numbers, pa.array([piece], "binary")], names=["slot", "blob", "part", "parts", "data"]
-        )
