@@ -3,9 +3,9 @@
 Each side has a Spark session of its own on two cores (`local-cluster[1,2,...]`), so that the driver's memory
 is its own, and does all of its work ten times on 2,000 rows before anything is measured: on either side
 classes are loaded, code is compiled and Python workers are started. Then each does all of its work, on all
-rows, as often as there are rounds; times are the best of them, with the processor time of all processes
-beside them, which says more on a machine with other work. What rows, files and a single process have learned
-must be equal, byte for byte.
+rows, as often as there are rounds and for a minute at least; times are the best of them, with the processor
+time of all processes beside them, which says more on a machine with other work. What rows, files and a single
+process have learned must be equal, byte for byte.
 
 Memory is measured in two ways, each the same for both sides. *Live*, in a session of its own, three rounds
 on imdb once, whose words are those of all copies: what is left in the driver's JVM after a full collection,
@@ -54,6 +54,8 @@ WARM_ROUNDS = 10
 COUNTED = 4
 """So often rows are counted in a round."""
 LIVE_ROUNDS = 3
+LEAST_SECONDS = 60.0
+"""Rounds go on for so long at least: until then the JVM is still compiling what it has seen to be hot."""
 SMALL_BUFFERS = {"spark.broadcast.blockSize": "256k"}
 """Every stage takes a buffer of this size for its tasks, 4 MB if nothing is said, which a collection meets or
 not: of a driver that holds ten, chance would decide."""
@@ -160,7 +162,9 @@ def side(given: argparse.Namespace) -> dict[str, Any]:
     spark = session(memory=given.driver_memory)
     work = warmed(spark, given)
     before = driver_memory(spark, reset=True)
-    runs = [work(ALL) for _ in range(given.rounds)]
+    runs, start = list[dict[str, Any]](), time.perf_counter()
+    while len(runs) < given.rounds or time.perf_counter() - start < LEAST_SECONDS:
+        runs.append(work(ALL))
     after = driver_memory(spark)
     spark.stop()
     found: dict[str, Any] = {key: min(run[key] for run in runs) for key in runs[0] if key != "hashes"}
