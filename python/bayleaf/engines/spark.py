@@ -60,8 +60,8 @@ MERGE_TASKS = (8, 1)
 TYPES = {"string": StringType(), "bigint": LongType(), "double": DoubleType(), "boolean": BooleanType()}
 """What columns of answers hold, by the names of SQL; Spark 3.5 cannot look them up."""
 DRIVER_BYTES, SHARES = 1 << 15, 16
-"""A model comes to the driver in pieces of so many bytes, from so many tasks: the JVM holds what one of them
-sends three times for a moment, and Python a piece twice."""
+"""A model comes to the driver in pieces of so many bytes, or of one frame, from so many tasks: the JVM holds
+what one of them sends three times for a moment."""
 FETCHES = 64
 """Into about so many pieces, and no fewer, a model in ranges is cut to be fetched."""
 FEW_BLOBS = 16
