@@ -14,8 +14,8 @@ what was there after the rounds on 2,000 rows. A collection meets a peak by luck
 Spark needs some of it itself, for plans, metrics and generated code: as much as it takes to count the rows in
 the same session, as often. What the work takes over that decides.
 *Resident*, while times are taken: what the driver's processes grow by from the first round on to their peak.
-That is mostly garbage which Spark's default collector has not collected yet: with 75,000 words it was 57 to
-268 MB for Spark ML, and 13 to 53 for bayleaf. So it is told, and decides nothing.
+That is mostly garbage which Spark's default collector has not collected yet: with 75,000 words it was 5 to
+268 MB for Spark ML, and 9 to 53 for bayleaf. So it is told, and decides nothing.
 
 `--pairs` learns pairs of words, too (1.5 million terms; NGram beside the tokens for Spark ML), where the
 model is most of what a driver holds; with `--driver-memory` one sees which heap is enough.

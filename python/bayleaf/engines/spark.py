@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+from pyspark.sql.functions import col, lit
+from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
+
 from bayleaf.corpus import Shard
 from bayleaf.engines.arrow import (
     answer_columns,
@@ -45,15 +49,6 @@ from bayleaf.model import Model
 from bayleaf.model_views import Views
 from bayleaf.tuning import Tuning
 from bayleaf.types import Label
-
-try:
-    import pyarrow as pa
-    from pyspark.sql.functions import col, lit
-    from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
-except ImportError as error:
-    raise ImportError(
-        f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
-    ) from error
 
 MERGE_TASKS = (8, 1)
 """Tasks in each level of the merge tree; the last one leaves a single blob for the driver."""

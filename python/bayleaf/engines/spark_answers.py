@@ -8,22 +8,17 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import functions
+from pyspark.sql.functions import col
+from pyspark.sql.types import BooleanType, StructField, StructType
+
 from bayleaf.engines.arrow import decompressed, frames
 from bayleaf.engines.core import Shipped, known
 from bayleaf.engines.packed import packed
 from bayleaf.model import Model
 from bayleaf.model_file import pieces
-
-try:
-    import pyarrow as pa
-    from pyspark import TaskContext
-    from pyspark.sql import functions
-    from pyspark.sql.functions import col
-    from pyspark.sql.types import BooleanType, StructField, StructType
-except ImportError as error:
-    raise ImportError(
-        f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
-    ) from error
 
 ARROW_UDF = (4, 1)
 """The first version of Spark that evaluates functions of Arrow columns."""

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
+from pyspark import TaskContext
+
 from bayleaf.engines.arrow import binaries
 from bayleaf.engines.core import cut
-
-try:
-    import pyarrow as pa
-    from pyspark import TaskContext
-except ImportError as error:
-    raise ImportError(
-        f'bayleaf.spark needs PySpark 3.5 or later and pyarrow ({error}): pip install "bayleaf[spark]"'
-    ) from error
 
 NUMBERS = ("blob", "part", "parts")
 BLOBS = "slot int, blob int, part int, parts int, data binary"
