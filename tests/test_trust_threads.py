@@ -229,15 +229,24 @@ def test_ctrl_c_at_any_moment_leaves_all_of_a_change_or_nothing() -> None:
 
 
 FORKED = """
-import os, threading, time
-from bayleaf import Model
+import os, threading
+from bayleaf import Model, words
 
-text, y = [f"some words here {i}" for i in range(600_000)], ["a", "b"] * 300_000
-busy, quiet = (Model(threads=1).learn(["x", "y"], ["a", "b"]) for _ in range(2))
+begun, go_on = threading.Event(), threading.Event()
+
+
+def normalizer(word):
+    if word == "long":
+        begun.set()
+        go_on.wait()
+    return word
+
+
+busy, quiet = (Model([words(normalizer=normalizer)]).learn(["x", "y"], ["a", "b"]) for _ in range(2))
 quiet.predict(["x"])
-thread = threading.Thread(target=busy.learn, args=(text, y))
+thread = threading.Thread(target=busy.learn, args=(["a long text"], ["b"]))
 thread.start()
-time.sleep(0.1)
+begun.wait()
 child = os.fork()
 if child == 0:
     try:
@@ -246,8 +255,9 @@ if child == 0:
     except RuntimeError as error:
         right = "was forked" in str(error) and quiet.predict(["x"]) == ["a"] and quiet.learn(["z"], ["b"])
         os._exit(0 if right else 4)
-thread.join()
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+go_on.set()
+thread.join()
 assert busy.predict(["x"]) == ["a"]
 print("fine")
 """
