@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from bayleaf import Model, category, chars, normal, words
 from bayleaf.engines import core
 from bayleaf.engines.arrow import FRAME_BYTES, answer_columns, compressed, decompressed, frames, gathered
+from programs import run
 from strategies import Corpus, corpora
 
 VIEWS: list[Any] = [[words()], [words(2), chars(2, 3)], [words(normalizer=str.upper)]]
@@ -285,3 +286,27 @@ def test_gathered_batches_have_the_same_rows_and_only_the_last_is_small(
     rows = [text for batch in found for text in batch["text"].to_pylist()]
     assert rows == [text for part in parts for text in part]
     assert all(batch.nbytes >= size for batch in found[:-1])
+
+
+@pytest.mark.parametrize(
+    ("engine", "absent", "needs"),
+    [
+        ("spark", "pyspark", "PySpark 3.5 or later"),
+        ("spark", "pyarrow", "PySpark 3.5 or later"),
+        ("ray", "ray", "Ray Data"),
+        ("ray", "pyarrow", "Ray Data"),
+        ("dask", "dask", "dask, distributed"),
+        ("dask", "pyarrow", "dask, distributed"),
+    ],
+)
+def test_an_engine_without_what_it_needs_says_how_to_install_it(engine: str, absent: str, needs: str) -> None:
+    if absent == "pyarrow":
+        pytest.importorskip("pyspark" if engine == "spark" else engine)
+    said = run(
+        f"import sys; sys.modules[{absent!r}] = None\n"
+        f"try: import bayleaf.{engine}\n"
+        "except ImportError as error: print(error)"
+    )
+    assert said.startswith(f"bayleaf.{engine} needs {needs} and pyarrow (")
+    assert said.endswith(f'pip install "bayleaf[{engine}]"')
+    assert absent in said

@@ -3,6 +3,11 @@
 Needs `pip install "bayleaf[dask]"`. See docs/scale.md.
 """
 
-from bayleaf.engines.dask import filter, learn, learn_files, score, tune
+try:
+    from bayleaf.engines.dask import filter, learn, learn_files, score, tune
+except ImportError as error:
+    raise ImportError(
+        f'bayleaf.dask needs dask, distributed and pyarrow ({error}): pip install "bayleaf[dask]"'
+    ) from error
 
 __all__ = ["filter", "learn", "learn_files", "score", "tune"]

@@ -3,6 +3,11 @@
 Needs `pip install "bayleaf[ray]"`. See docs/scale.md.
 """
 
-from bayleaf.engines.ray import filter, learn, learn_files, score, tune
+try:
+    from bayleaf.engines.ray import filter, learn, learn_files, score, tune
+except ImportError as error:
+    raise ImportError(
+        f'bayleaf.ray needs Ray Data and pyarrow ({error}): pip install "bayleaf[ray]"'
+    ) from error
 
 __all__ = ["filter", "learn", "learn_files", "score", "tune"]

@@ -6,6 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import dask
+import pandas as pd
+import pyarrow as pa
+
 from bayleaf.engines.arrow import answer_columns, filtering, scoring
 from bayleaf.engines.core import (
     Plan,
@@ -27,15 +31,6 @@ from bayleaf.model import Model
 from bayleaf.model_views import Views
 from bayleaf.tuning import Tuning
 from bayleaf.types import Label
-
-try:
-    import dask
-    import pandas as pd
-    import pyarrow as pa
-except ImportError as error:
-    raise ImportError(
-        f'bayleaf.dask needs dask, distributed and pyarrow ({error}): pip install "bayleaf[dask]"'
-    ) from error
 
 SPLIT_EVERY = 8
 """How many blobs one task of the merge tree adds up."""

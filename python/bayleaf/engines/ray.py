@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+import ray
+
 from bayleaf.engines.arrow import answer_columns, filtering, scoring
 from bayleaf.engines.core import (
     Plan,
@@ -26,12 +29,6 @@ from bayleaf.model import Model
 from bayleaf.model_views import Views
 from bayleaf.tuning import Tuning
 from bayleaf.types import Label
-
-try:
-    import pyarrow as pa
-    import ray
-except ImportError as error:
-    raise ImportError(f'bayleaf.ray needs Ray Data ({error}): pip install "bayleaf[ray]"') from error
 
 SPLIT_EVERY = 8
 """How many blobs one task of the merge tree adds up."""
