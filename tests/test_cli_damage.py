@@ -7,11 +7,15 @@ import resource
 import signal
 import subprocess
 import time
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
 import bayleaf
+from bayleaf.cli.reading import Reading
+from bayleaf.cli.wording import as_options
+from bayleaf.corpus import open_corpus
 from cli_process import COMMAND, ENVIRONMENT, done, messages, refused, write_tsv
 
 CORPUS = messages()[:200]
@@ -58,9 +62,9 @@ FAILURES = [
     (["train", "nowhere.tsv", "-o", "m"], "nowhere.tsv does not exist"),
     (["train", "train.tsv", "-o", "nowhere/m"], "there is no folder"),
     (["train", "train.tsv", "-o", "."], "is a folder"),
-    (["train", "binary", "-o", "m"], "--on-error"),
-    (["train", "train.tsv", "-o", "m", "--label-column", "mood"], "no column is named 'mood'"),
-    (["train", "lines.txt", "-o", "m"], "have no label"),
+    (["train", "binary", "-o", "m"], "with --encoding, or choose --on-error skip or --on-error replace."),
+    (["train", "train.tsv", "-o", "m", "--label-column", "mood"], "choose with --label-column."),
+    (["train", "lines.txt", "-o", "m"], "names of the files with --label-column file."),
     (["train", "empty", "-o", "m"], "empty is empty"),
     (["train", "-", "-o", "m"], "standard input is empty"),
     (["train", "train.tsv", "-o", "m", "--priors", "ham=0.5,eggs=0.5"], "miss the classes ['spam']"),
@@ -102,6 +106,14 @@ def test_a_run_that_fails_says_why_with_exit_code_1_and_leaves_the_model_as_it_w
     assert (folder / "m").read_bytes() == before
     assert not (folder / "x").exists()
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_what_readers_of_corpora_name_is_an_option_of_the_command_line() -> None:
+    named = set(signature(open_corpus).parameters) & set(Reading.__dataclass_fields__)
+    assert len(named) == 10
+    known = done("train", "--help")
+    assert [name for name in named if f"{as_options(f'`{name}`')} " not in known] == []
+    assert as_options('Say `label="folder"`, or `else`.') == "Say --label-column folder, or `else`."
 
 
 def test_a_full_disk_leaves_the_old_model_and_no_fragment(folder: Path) -> None:

@@ -161,9 +161,7 @@ def make_tree(root: Path, files: dict[str, bytes]) -> Path:
 
 def test_a_file_beside_folders_is_refused_by_name_or_of_the_class_of_its_folder(tmp_path: Path) -> None:
     make_tree(tmp_path, {"ham/1": b"hi", "ham/2": b"yo", "ham/old/3": b"hey", "spam/4": b"win"})
-    with pytest.raises(
-        CorpusError, match=r"ham/1 lies beside the folder .*ham/old\. .*--label-column folder"
-    ):
+    with pytest.raises(CorpusError, match=r"ham/1 lies beside the folder .*ham/old\. .*`label=\"folder\"`"):
         list(open_corpus(tmp_path, labeled=True))
     corpus = open_corpus(tmp_path, labeled=True, label="folder")
     assert sorted(read(corpus)) == [("ham", "hi"), ("ham", "yo"), ("old", "hey"), ("spam", "win")]

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from bayleaf.corpus import FORMATS, CorpusError, open_corpus
 from bayleaf.corpus.batches import strings
 
-SKIP = "Correct it, or leave such lines out with --on-error skip."
+SKIP = 'Correct it, or leave such lines out with `on_error="skip"`.'
 
 
 def failure(path: Path | str, **options: Any) -> str:
@@ -41,14 +41,14 @@ def failure(path: Path | str, **options: Any) -> str:
             b"body,label\nhi,ham\n",
             {"text": "text"},
             "mail.csv, line 1: no column is named 'text'. The columns are 'body' and 'label'; "
-            "choose with --text-column.",
+            "choose with `text`.",
         ),
         (
             "mail.csv",
             b"id,words,kind\n1,hi,ham\n",
             {"text": "words", "labeled": True},
             "mail.csv, line 1: no column is named 'label'. The columns are 'id', 'words' and 'kind'; "
-            "choose with --label-column.",
+            "choose with `label`.",
         ),
         ("m.tsv", b"ham\thi\n\nspam\n", {}, f"m.tsv, line 3 has 1 column, expected 2. {SKIP}"),
         ("m.csv", b"label,text\nham,hi,yo\n", {}, f"m.csv, line 2 has 3 columns, expected 2. {SKIP}"),
@@ -66,13 +66,13 @@ def failure(path: Path | str, **options: Any) -> str:
             b"ham\thi\nham\tcaf\xe9\n",
             {},
             "m.tsv, line 2: byte 8 of the line, 0xE9, is not valid utf-8 (unexpected end of data). "
-            "Name the encoding with --encoding, or choose --on-error skip or replace.",
+            'Name the encoding with `encoding`, or choose `on_error="skip"` or `on_error="replace"`.',
         ),
         (
             "m.tsv",
             "ham\thi\n".encode("utf-16"),
             {},
-            "m.tsv begins like UTF-16, not UTF-8. Read it with --encoding utf-16.",
+            'm.tsv begins like UTF-16, not UTF-8. Read it with `encoding="utf-16"`.',
         ),
         ("m.tsv", b"", {}, "m.tsv is empty."),
         ("m.tsv", b"\n\n", {}, "m.tsv is empty."),
@@ -80,8 +80,7 @@ def failure(path: Path | str, **options: Any) -> str:
             "m.csv",
             b"a,b,c\n1,2,3\n",
             {},
-            "m.csv, line 1: no column is named 'text'. The columns are 'a', 'b' and 'c'; "
-            "choose with --text-column.",
+            "m.csv, line 1: no column is named 'text'. The columns are 'a', 'b' and 'c'; choose with `text`.",
         ),
         ("m.tsv.gz", gzip.compress(b"ham\thi\n" * 999, mtime=0)[:-9], {}, None),
         ("m.tsv.zst", zstandard.compress(b"ham\thi\n" * 9999)[:-3], {}, None),
@@ -128,8 +127,8 @@ def failure(path: Path | str, **options: Any) -> str:
             "m.fasta",
             b">a\nACGT\n",
             {"labeled": True},
-            "m.fasta: sequences have no label. Name the table of their taxa with --taxonomy, or "
-            "their class with --label.",
+            "m.fasta: sequences have no label. Name the table of their taxa with `taxonomy`, or "
+            "their class with `constant`.",
         ),
         ("m.parquet", b"PAR1 and then nothing", {}, None),
     ],
@@ -181,7 +180,7 @@ def test_a_file_that_cannot_be_read_is_named() -> None:
         ({"format": "xml"}, "No format is named 'xml'. The formats are 'tsv', 'csv'"),
         ({"encoding": "utf-99"}, "No encoding is named 'utf-99'"),
         ({"on_error": "ignore"}, "on_error must be 'stop', 'skip' or 'replace', got 'ignore'"),
-        ({"encoding": "utf-16", "on_error": "skip"}, "Choose --on-error replace or stop"),
+        ({"encoding": "utf-16", "on_error": "skip"}, 'Choose `on_error="replace"` or'),
         ({"batch_bytes": 0}, "batch_bytes must be at least 1, got 0"),
         ({"rank": "tribe", "format": "fasta"}, "No rank is named 'tribe'"),
         ({"label": "(", "format": "lines"}, r"pattern '\(' is not a regular expression"),

@@ -67,7 +67,7 @@ def test_a_lone_column_is_never_taken_for_the_text(tmp_path: Path, name: str) ->
         pq.write_table(pa.table({"id": ["x", "y"]}), path)
     else:
         path.write_text('{"id": "x"}\n{"id": "y"}\n' if name.endswith("jsonl") else "id\nx\ny\n")
-    with pytest.raises(CorpusError, match=r"no column is named 'text'.*choose with --text-column"):
+    with pytest.raises(CorpusError, match=r"no column is named 'text'.*choose with `text`"):
         texts(open_corpus(path))
     assert texts(open_corpus(path, text="id")) == ["x", "y"]
 
@@ -161,7 +161,7 @@ def test_standard_input_is_lines_unless_something_says_otherwise(
 
 def test_a_mail_from_a_pipe_has_no_folder_to_name_its_class(feed: Callable[[bytes], None]) -> None:
     feed(MAIL)
-    with pytest.raises(CorpusError, match=r"Standard input has no path.*--label"):
+    with pytest.raises(CorpusError, match=r"Standard input has no path.*`constant`"):
         open_corpus("/dev/stdin", format="eml", labeled=True)
     feed(MAIL)
     corpus = open_corpus("/dev/stdin", format="eml", constant="spam")
@@ -190,7 +190,7 @@ def test_a_folder_of_mailboxes_has_their_names_for_classes(tmp_path: Path) -> No
     assert labels(open_corpus(tmp_path)) == ["ham", "ham", "spam", "spam"]
     (tmp_path / "old").mkdir()
     (tmp_path / "ham.mbox").rename(tmp_path / "old" / "spam.mbox")
-    with pytest.raises(CorpusError, match="--label-column folder"):
+    with pytest.raises(CorpusError, match='`label="folder"`'):
         open_corpus(tmp_path, format="mbox")
 
 
@@ -263,12 +263,12 @@ def test_a_rank_cuts_the_lineage_of_a_description_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("m.tsv", {"taxonomy": "/nope"}, "--taxonomy is for FASTA and FASTQ, but .*m.tsv is read as tsv"),
-        ("m.tsv", {"rank": "genus"}, "--rank is for FASTA"),
-        ("m.txt", {"text": "body"}, "--text-column is for TSV, CSV, JSONL and Parquet"),
-        ("m.jsonl", {"header": True}, "--header is for TSV and CSV"),
+        ("m.tsv", {"taxonomy": "/nope"}, "`taxonomy` is for FASTA and FASTQ, but .*m.tsv is read as tsv"),
+        ("m.tsv", {"rank": "genus"}, "`rank` is for FASTA"),
+        ("m.txt", {"text": "body"}, "`text` is for TSV, CSV, JSONL and Parquet"),
+        ("m.jsonl", {"header": True}, "`header` is for TSV and CSV"),
         ("m.jsonl", {"label": "nonsense", "labeled": False}, "no column is named 'nonsense'"),
-        ("m.jsonl", {"label": "x", "constant": "y"}, "drop it or --label-column"),
+        ("m.jsonl", {"label": "x", "constant": "y"}, "drop it or `label`"),
     ],
 )
 def test_an_option_of_another_format_is_refused(
@@ -325,7 +325,7 @@ def test_a_record_above_the_limit_is_refused_by_name_and_with_the_option(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(
-        CorpusError, match=r"m\.\w+(\.gz)?(, line \d+)?: a record has more than 4,000 bytes.*--max-record"
+        CorpusError, match=r"m\.\w+(\.gz)?(, line \d+)?: a record has more than 4,000 bytes.*`max_record`"
     ):
         texts(open_corpus(tmp_path / name, max_record=4000, batch_bytes=size))
     assert texts(open_corpus(tmp_path / name, batch_bytes=size))

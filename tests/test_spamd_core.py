@@ -165,37 +165,45 @@ def test_most_mails_of_a_corpus_are_answered_by_the_core_and_all_alike(
     assert sum(alone) > 0.5 * len(alone)
 
 
+class Askers:
+    """Threads that ask of one mail, again and again, until they are told to stop."""
+
+    def __init__(self, door: Door, count: int) -> None:
+        self.door, self.by_core = door, threading.Semaphore(0)
+        self.asking = threading.Event()
+        self.asking.set()
+        self.threads = [threading.Thread(target=self.ask) for _ in range(count)]
+
+    def ask(self) -> None:
+        while self.asking.is_set():
+            with socket.socket(socket.AF_UNIX) as own:
+                own.connect(self.door.place)
+                own.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(MAIL) + MAIL)
+                if not own.recv(65_536).startswith(b"handed"):
+                    self.by_core.release()
+
+    def wait_for_an_answer_asked_from_now_on(self) -> None:
+        while self.by_core.acquire(blocking=False):
+            pass
+        for _ in range(len(self.threads) + 1):  # each may have one under way
+            assert self.by_core.acquire(timeout=60), "the core answers between changes"
+
+
 def test_while_it_learns_every_answer_is_of_one_moment(open_door: Callable[..., Door]) -> None:
     """Law of the living model: an answer is that of a moment between two changes."""
     door = open_door(of_mail())
     effects, expected = moments(door.served, 40)
-    askers, by_core = 4, threading.Semaphore(0)
-    asking = threading.Event()
-    asking.set()
-
-    def ask() -> None:
-        while asking.is_set():
-            with socket.socket(socket.AF_UNIX) as own:
-                own.connect(door.place)
-                own.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(MAIL) + MAIL)
-                if not own.recv(65_536).startswith(b"handed"):
-                    by_core.release()
-
-    def wait_for_an_answer_asked_from_now_on() -> None:
-        while by_core.acquire(blocking=False):
-            pass
-        for _ in range(askers + 1):  # each asker may have one under way
-            assert by_core.acquire(timeout=60), "the core answers between changes"
+    askers = Askers(door, 4)
 
     def learn() -> None:
         try:
             for effect in effects:
                 door.served.apply([effect])
-                wait_for_an_answer_asked_from_now_on()
+                askers.wait_for_an_answer_asked_from_now_on()
         finally:
-            asking.clear()
+            askers.asking.clear()
 
-    threads = [threading.Thread(target=work) for work in (*[ask] * askers, learn)]
+    threads = [*askers.threads, threading.Thread(target=learn)]
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):

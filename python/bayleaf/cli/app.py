@@ -230,10 +230,13 @@ def _warn(message: str) -> None:
 
 
 def _sentence(error: Exception) -> str:
+    from bayleaf.cli.wording import as_options
     from bayleaf.corpus import CorpusError
     from bayleaf.storage import ModelFileError
 
-    if isinstance(error, CorpusError | ModelFileError | ValueError):
+    if isinstance(error, CorpusError):
+        return as_options(str(error))
+    if isinstance(error, ModelFileError | ValueError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         about = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""

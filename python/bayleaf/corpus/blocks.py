@@ -198,5 +198,5 @@ def _mended(piece: bytes, encoding: str, settings: Settings, name: str, line: in
 
 def _undecodable(error: UnicodeDecodeError, name: str, line: int) -> str:
     byte = f"byte {error.start + 1} of the line, 0x{error.object[error.start]:02X},"
-    remedy = "Name the encoding with --encoding, or choose --on-error skip or replace."
+    remedy = 'Name the encoding with `encoding`, or choose `on_error="skip"` or `on_error="replace"`.'
     return f"{name}, line {line}: {byte} is not valid {error.encoding} ({error.reason}). {remedy}"

@@ -43,7 +43,7 @@ def documents_below(
     if strict and folders and files:
         raise CorpusError(
             f"{files[0]} lies beside the folder {folders[0]}. If each file is of the class that its folder "
-            "names, say so with --label-column folder; if it is no document, move it away."
+            'names, say so with `label="folder"`; if it is no document, move it away.'
         )
     for path in folders:
         if _identity(path) not in (*enclosing, own):
@@ -99,7 +99,7 @@ class DocumentsReader(Reader):
             message = (
                 f"{name}: the label of a file is its 'folder', its 'file' name or a pattern with a group"
             )
-            raise CorpusError(f"{message}, got {settings.label!r}; choose with --label-column.")
+            raise CorpusError(f"{message}, got {settings.label!r}; choose with `label`.")
         self.layout = Layout(
             ("label", "text", "path"), ("text",), None if settings.labeled is False else "label"
         )

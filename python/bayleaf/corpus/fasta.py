@@ -49,8 +49,8 @@ class SequenceReader(StreamReader):
             return label or "taxon"
         if self.settings.labeled and not label:
             raise CorpusError(
-                f"{self.name}: sequences have no label. Name the table of their taxa with --taxonomy, or "
-                "their class with --label."
+                f"{self.name}: sequences have no label. Name the table of their taxa with `taxonomy`, or "
+                "their class with `constant`."
             )
         return None
 

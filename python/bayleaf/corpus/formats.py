@@ -82,23 +82,24 @@ def _of_standard_input(start: bytes, settings: Settings) -> str:
     return "tsv" if settings.labeled and settings.label is None else "lines"
 
 
-OPTIONS = {
-    "text": ("--text-column", ("tsv", "csv", "jsonl", "parquet")),
-    "header": ("--header", ("tsv", "csv")),
-    "taxonomy": ("--taxonomy", ("fasta", "fastq")),
-    "rank": ("--rank", ("fasta", "fastq")),
+FORMATS_OF = {
+    "text": ("tsv", "csv", "jsonl", "parquet"),
+    "header": ("tsv", "csv"),
+    "taxonomy": ("fasta", "fastq"),
+    "rank": ("fasta", "fastq"),
 }
 
 
 def check_options(name: str, kind: str, settings: Settings) -> None:
     """Refuse an option that means nothing for a format, rather than ignore it."""
-    for setting, (option, kinds) in OPTIONS.items():
-        if getattr(settings, setting) not in (None, ()) and kind not in kinds:
+    for option, kinds in FORMATS_OF.items():
+        if getattr(settings, option) not in (None, ()) and kind not in kinds:
             formats = listed([each.upper() if each != "parquet" else "Parquet" for each in kinds]).replace(
                 "'", ""
             )
             raise CorpusError(
-                f"{option} is for {formats}, but {name} is read as {kind}. Drop it, or name another --format."
+                f"`{option}` is for {formats}, but {name} is read as {kind}. Drop it, or name another "
+                "`format`."
             )
 
 

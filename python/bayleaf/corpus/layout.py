@@ -83,7 +83,7 @@ def chosen(
     """Choose the text and label columns: by the options, as in the input before, or by their usual names."""
     if settings.decided and named:
         return _as_decided(columns, settings.decided, where, header)
-    text = tuple(_named(name, columns, where, "--text-column") for name in settings.text)
+    text = tuple(_named(name, columns, where, "text") for name in settings.text)
     label = _label(columns, text, settings, where)
     return Layout(columns, text or _usual_text(columns, label, settings, where), label, header, named)
 
@@ -103,7 +103,7 @@ def _as_decided(
 
 def _label(columns: tuple[str, ...], text: tuple[str, ...], settings: Settings, where: str) -> str | None:
     if settings.label and not from_path(settings.label, columns):
-        label = _named(settings.label, columns, where, "--label-column")
+        label = _named(settings.label, columns, where, "label")
         return None if settings.labeled is False else label
     if settings.labeled is False or settings.label:
         return None
@@ -112,7 +112,7 @@ def _label(columns: tuple[str, ...], text: tuple[str, ...], settings: Settings, 
     if found is None and text and len(free) == 1 and columns == ("1", "2"):
         return free[0]
     if found is None and settings.labeled:
-        raise _missing("label", columns, where, "--label-column")
+        raise _missing("label", columns, where, "label")
     return found
 
 
@@ -128,7 +128,7 @@ def _usual_text(
         return ()
     if columns == ("1", "2") and len(free) == 1:
         return (free[0],)
-    raise _missing("text", columns, where, "--text-column")
+    raise _missing("text", columns, where, "text")
 
 
 def has_column(columns: Sequence[str], name: str) -> bool:
@@ -149,7 +149,7 @@ def _missing(name: str, columns: tuple[str, ...], where: str, option: str) -> Co
     are = (
         f"The columns are {listed(columns)}" if len(columns) > 1 else f"The only column is {listed(columns)}"
     )
-    return CorpusError(f"{where}: no column is named {name!r}. {are}; choose with {option}.")
+    return CorpusError(f"{where}: no column is named {name!r}. {are}; choose with `{option}`.")
 
 
 def from_path(label: str, columns: Sequence[str] = ()) -> bool:

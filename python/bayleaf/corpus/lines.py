@@ -19,7 +19,7 @@ from bayleaf.first_lines import PREFIX
 
 REMEDY = (
     "its lines have no label. Expected a label, a tab and the text on each line; or take the labels from the "
-    "names of the files with --label-column file."
+    'names of the files with `label="file"`.'
 )
 
 
@@ -50,7 +50,7 @@ class FastTextReader(StreamReader):
         super().__init__(stream, settings)
         if settings.label not in (None, "label"):
             raise CorpusError(
-                f"{stream.name}: the label of a fastText line is the one it begins with; drop --label-column."
+                f"{stream.name}: the label of a fastText line is the one it begins with; drop `label`."
             )
         self.layout = Layout(("label", "text"), ("text",), None if settings.labeled is False else "label")
 

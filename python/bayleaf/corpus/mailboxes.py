@@ -84,7 +84,8 @@ class MailReader(StreamReader):
         super().__init__(stream, settings)
         if settings.label and not from_path(settings.label):
             raise CorpusError(
-                f"{stream.name} is a mail and has no column {settings.label!r}. Name its class with --label."
+                f"{stream.name} is a mail and has no column {settings.label!r}. Name its class with "
+                "`constant`."
             )
         label = path_column(stream, settings, "folder")
         self.layout = Layout(("text",) if label is None else (label, "text"), ("text",), label)

@@ -18,7 +18,7 @@ from bayleaf.corpus.reader import StreamReader
 from bayleaf.corpus.settings import CorpusError, Settings
 from bayleaf.corpus.streams import STANDARD_INPUT, Stream
 
-SKIP_ROWS = "Leave such rows out with --on-error skip."
+SKIP_ROWS = 'Leave such rows out with `on_error="skip"`.'
 INSTALL = 'To read it: pip install "bayleaf[data]".'
 
 

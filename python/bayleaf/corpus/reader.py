@@ -111,7 +111,7 @@ class StreamReader(Reader):
 def label_of(path: str, rule: str) -> str:
     """Read a label off a file's path: its "folder", its "file" name, or the group of a pattern."""
     if path == STANDARD_INPUT:
-        raise CorpusError("Standard input has no path to read a label off. Name its class with --label.")
+        raise CorpusError("Standard input has no path to read a label off. Name its class with `constant`.")
     if rule == "folder":
         return folder_name(path)
     if rule == "file":

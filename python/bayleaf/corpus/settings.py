@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
-SKIP = "Correct it, or leave such lines out with --on-error skip."
+SKIP = 'Correct it, or leave such lines out with `on_error="skip"`.'
 MAX_RECORD = 256 << 20
 """The longest record that is read unless another limit is given: a human chromosome fits."""
 
@@ -19,7 +19,7 @@ class CorpusError(ValueError):
 def too_long(most: int) -> str:
     """Say that a record passes the limit, and what to do about it."""
     return (
-        f": a record has more than {most:,} bytes. If it is meant to, raise the limit with --max-record; if "
+        f": a record has more than {most:,} bytes. If it is meant to, raise the limit with `max_record`; if "
         "not, look for a quote that is never closed, or name another format"
     )
 
@@ -82,15 +82,17 @@ class Settings:
             raise CorpusError(message) from None
         self.encoding = "utf-8" if name == "utf-8-sig" else name
         if self.on_error == "skip" and not self.has_byte_lines:
-            raise CorpusError(f"A line of {name} cannot be skipped. Choose --on-error replace or stop.")
+            raise CorpusError(
+                f'A line of {name} cannot be skipped. Choose `on_error="replace"` or `on_error="stop"`.'
+            )
         if self.constant is not None:
             self._check_constant()
 
     def _check_constant(self) -> None:
         if self.label is not None:
-            raise CorpusError("--label gives every document its label; drop it or --label-column.")
+            raise CorpusError("`constant` gives every document its label; drop it or `label`.")
         if not self.constant:
-            raise CorpusError("--label is empty. Name the class of the documents.")
+            raise CorpusError("`constant` is empty. Name the class of the documents.")
         self.labeled = False
 
     @property

@@ -155,5 +155,5 @@ def _check_mailboxes(name: str, shards: list[Document], settings: Settings) -> N
     if len({base for base, _ in boxes}) < len(boxes):
         raise CorpusError(
             f"{name} holds mailboxes of the same name in several folders. Say where the class is with "
-            "--label-column folder or --label-column file."
+            '`label="folder"` or `label="file"`.'
         )

@@ -148,7 +148,7 @@ class Stream:
         if start.startswith(BOM):
             self._head = start[len(BOM) :]  # nothing of it has been read
         elif start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise CorpusError(f"{self.name} begins like UTF-16, not UTF-8. Read it with --encoding utf-16.")
+            raise CorpusError(f'{self.name} begins like UTF-16, not UTF-8. Read it with `encoding="utf-16"`.')
 
     def _recode(self, settings: Settings) -> None:
         errors = "replace" if settings.on_error == "replace" else "strict"
