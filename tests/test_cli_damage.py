@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 import bayleaf
-from bayleaf.cli.reading import Reading
-from bayleaf.cli.wording import as_options
+from bayleaf.cli.reading import Reading, as_options
 from bayleaf.corpus import open_corpus
 from cli_process import COMMAND, ENVIRONMENT, done, messages, refused, write_tsv
 

@@ -230,7 +230,7 @@ def _warn(message: str) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    from bayleaf.cli.wording import as_options
+    from bayleaf.cli.reading import as_options
     from bayleaf.corpus import CorpusError
     from bayleaf.storage import ModelFileError
 

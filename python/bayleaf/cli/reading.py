@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -141,6 +142,22 @@ class Reading:
         if corpus.skipped:
             rows = counted(corpus.skipped, "row was", "rows were")
             self.remark(f"{rows} left out: undecodable, malformed or without a class.")
+
+
+OPTIONS = {"text": "--text-column", "label": "--label-column", "constant": "--label"}
+"""Those with other names at the command line than in Python."""
+
+
+def as_options(message: str) -> str:
+    """What `open_corpus` says of its parameters, in the words of the command line: --on-error skip."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        if name not in Reading.__dataclass_fields__:
+            return found[0]
+        return " ".join(filter(None, [OPTIONS.get(name, f"--{name.replace('_', '-')}"), value]))
+
+    return re.sub(r'`(\w+)(?:="(.+?)")?`', option, message)
 
 
 class Labels:

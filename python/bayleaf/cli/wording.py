@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 TUNED = {
     "temperature": "one temperature",
     "views": "a weight for each view",
     "terms": "a weight for each term",
 }
 """How the evidence is weighed, in words."""
-
-
-_OPTION = re.compile(
-    r'`(text|label|header|encoding|on_error|taxonomy|rank|format|max_record|constant)(?:="(.+?)")?`'
-)
-"""How a reader of corpora names its parameters."""
-_OPTIONS = {"text": "--text-column", "label": "--label-column", "constant": "--label"}
-"""Those of the command line with other names."""
-
-
-def as_options(message: str) -> str:
-    """What a reader of corpora says, in the words of the command line: --on-error skip."""
-
-    def option(found: re.Match[str]) -> str:
-        name, value = found.groups()
-        return " ".join(filter(None, [_OPTIONS.get(name, f"--{name.replace('_', '-')}"), value]))
-
-    return _OPTION.sub(option, message)
 
 
 def size(count: float) -> str:
