@@ -47,11 +47,15 @@ def test_a_shard_that_is_there_twice_is_refused(folder: Path) -> None:
     assert not (folder / "twice.bayleaf").exists()
 
 
-def test_shards_of_different_jobs_are_refused(folder: Path) -> None:
-    done("train", *PLAIN, "a.tsv", "-o", "other.bayleaf", "--shard", "2/3", cwd=folder)
+@pytest.mark.parametrize(
+    ("shard", "differ"),
+    [("2/3", "of other files, or of files that have changed"), ("2/4", "of 4 and 3 shards")],
+)
+def test_shards_of_different_jobs_are_refused(folder: Path, shard: str, differ: str) -> None:
+    done("train", *PLAIN, "a.tsv", "-o", "other.bayleaf", "--shard", shard, cwd=folder)
     ran = bayleaf("merge", "1.bayleaf", "other.bayleaf", "-o", "mixed.bayleaf", cwd=folder)
     assert ran.returncode == 1
-    assert "shards of different jobs" in ran.stderr
+    assert f"shards of different jobs: {differ}" in ran.stderr
 
 
 def test_a_complete_shard_is_skipped_and_a_damaged_or_different_one_is_learned(folder: Path) -> None:

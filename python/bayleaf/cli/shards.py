@@ -93,9 +93,13 @@ class Parts:
         if note is None:
             return
         if self._first and (note["of"], note["input"]) != (self._first["of"], self._first["input"]):
+            differ = (
+                "of other files, or of files that have changed meanwhile"
+                if note["of"] == self._first["of"]
+                else f"of {note['of']} and {self._first['of']} shards"
+            )
             raise click.ClickException(
-                f"{path} and {self._path} are shards of different jobs: of {note['of']} and "
-                f"{self._first['of']} shards, or of other files. Merge the shards of one job."
+                f"{path} and {self._path} are shards of different jobs: {differ}. Merge the shards of one job."
             )
         self._first, self._path = self._first or note, self._path or path
         for part in note["parts"]:
