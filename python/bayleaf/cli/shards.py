@@ -99,7 +99,7 @@ class Parts:
                 else f"of {note['of']} and {self._first['of']} shards"
             )
             raise click.ClickException(
-                f"{path} and {self._path} are shards of different jobs: {differ}. Merge the shards of one job."
+                f"{path} and {self._path} are shards of different jobs: {differ}. Merge those of one job."
             )
         self._first, self._path = self._first or note, self._path or path
         for part in note["parts"]:
