@@ -8,11 +8,12 @@ use crate::context::Context;
 use crate::errors::TallyError;
 use crate::lexicon::Lexicon;
 use crate::lexicon::bag::Bag;
-use crate::memory::{filled, prefetch};
+use crate::memory::{filled, prefetch, prefetch_all};
 use crate::score::linear::for_each_cell;
 use crate::score::settings::{Event, Frequency};
 use crate::tally::bags::for_each_bag;
 use crate::threads::for_each_document;
+use crate::tune::count_table::{CountTable, Counts};
 use crate::tune::product::Product;
 
 /// The counts of a view and how they are made into scores.
@@ -35,14 +36,11 @@ pub struct Facts<'a> {
     pub class_documents: Vec<f64>,
 }
 
-/// The counts of a term in a class.
+/// The counts of a term in a class, by their place in the table of counts.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Cell {
     pub class: u32,
-    pub documents: u32,
-    pub mass: f64,
-    /// In the multinomial model without idf: log(mass + alpha), less log(alpha) unless that is infinite.
-    pub log: f64,
+    counts: u32,
 }
 
 /// Where the cells of a term begin, and in how many documents it is.
@@ -54,9 +52,9 @@ pub(crate) struct Term {
 
 pub struct LeaveOneOut<'a> {
     pub(crate) facts: Facts<'a>,
-    logs: Logs,
     /// The cells of each term, in the order of the classes.
     pub(crate) cells: Vec<Cell>,
+    table: CountTable,
     /// One more than there are terms.
     pub(crate) terms: Vec<Term>,
     pub(crate) totals: Vec<f64>,
@@ -68,57 +66,34 @@ pub struct LeaveOneOut<'a> {
 }
 
 /// The document that is left out: what it adds to the mass of a term of `times` occurrences, and to a score.
-pub(crate) struct Left<'a> {
+pub(crate) struct Left {
     pub label: usize,
     pub share: f64,
     pub added_share: f64,
-    /// Of each term, the cell in the class of the document.
-    pub own: &'a [u32],
 }
 
-/// So many whole numbers have their logarithms at hand.
-const WHOLE: usize = 1024;
-
-/// log(mass + alpha).
-struct Logs {
-    alpha: f64,
-    of_whole: Vec<f64>,
-}
-
-impl Logs {
-    fn new(alpha: f64) -> Self {
-        Self { alpha, of_whole: (0..WHOLE).map(|mass| (mass as f64 + alpha).ln()).collect() }
-    }
-
-    #[inline(always)]
-    fn of(&self, mass: f64) -> f64 {
-        let whole = mass as usize;
-        match self.of_whole.get(whole) {
-            Some(&log) if whole as f64 == mass => log,
-            _ => (mass + self.alpha).ln(),
-        }
-    }
-}
+/// How many terms ahead cells are fetched; where they are is asked for twice as far ahead.
+const AHEAD: usize = 16;
 
 impl<'a> LeaveOneOut<'a> {
     pub fn new(facts: Facts<'a>) -> Self {
-        let logs = Logs::new(facts.alpha);
-        let (cells, terms) = by_term(&facts, &logs);
+        let (cells, table, terms) = by_term(&facts);
         let mut new = Self {
             totals: vec![0.0; facts.classes],
             idf_totals: vec![0.0; facts.classes],
             absent: Vec::new(),
             absent_one_less: Vec::new(),
             facts,
-            logs,
             cells,
+            table,
             terms,
         };
         for pair in new.terms.windows(2) {
             let holders = f64::from(pair[0].holders).ln();
             for cell in &new.cells[pair[0].start as usize..pair[1].start as usize] {
-                new.totals[cell.class as usize] += cell.mass;
-                new.idf_totals[cell.class as usize] += cell.mass * holders;
+                let mass = new.table.at(cell.counts).mass;
+                new.totals[cell.class as usize] += mass;
+                new.idf_totals[cell.class as usize] += mass * holders;
             }
         }
         if new.facts.event == Event::Bernoulli {
@@ -133,19 +108,12 @@ impl<'a> LeaveOneOut<'a> {
         &self.cells[self.terms[term].start as usize..self.terms[term + 1].start as usize]
     }
 
-    pub(crate) fn holders(&self, term: u32) -> u32 {
-        self.terms[term as usize].holders
+    pub(crate) fn counts(&self, cell: Cell) -> Counts {
+        self.table.at(cell.counts)
     }
 
-    /// Where the cell of a term in a class is.
-    fn cell(&self, term: u32, class: usize) -> Option<u32> {
-        let cells = self.cells(term);
-        let at = if cells.len() == self.facts.classes {
-            class
-        } else {
-            cells.iter().position(|cell| cell.class as usize == class)?
-        };
-        Some(self.terms[term as usize].start + at as u32)
+    pub(crate) fn holders(&self, term: u32) -> u32 {
+        self.terms[term as usize].holders
     }
 
     /// One row of log likelihoods a document; NaN for one that was not counted with its label.
@@ -159,47 +127,53 @@ impl<'a> LeaveOneOut<'a> {
     ) -> Result<Vec<f64>, TallyError> {
         for_each_document(documents, self.facts.classes, threads, |order, scores| {
             let mut rows = scores.chunks_exact_mut(self.facts.classes.max(1)).zip(order);
-            let mut own = Vec::new();
             for_each_bag(context, terms, documents, order, |bag, nodes| {
                 let length = nodes.len();
                 if let Some((row, &document)) = rows.next() {
-                    self.prefetch(bag);
                     let label = labels[document as usize] as usize;
-                    if !self.can_leave(bag, length, label, &mut own) {
-                        return row.fill(f64::NAN);
-                    }
                     let units = ((1u128 << 64) / length.max(1) as u128) as f64;
                     let share = 1.0 / length.max(1) as f64;
-                    let left = Left { label, share, added_share: units * 2f64.powi(-64), own: &own };
-                    self.fill(bag, &left, row);
+                    let left = Left { label, share, added_share: units * 2f64.powi(-64) };
+                    if !self.may_be_counted(bag, length, label) || !self.fill(bag, &left, row) {
+                        row.fill(f64::NAN);
+                    }
                 }
             })
         })
     }
 
-    /// Ask for the cells of a document's terms, all at once: what follows would wait for one after the other.
-    fn prefetch(&self, bag: &Bag) {
-        bag.terms.iter().for_each(|&term| prefetch(&self.terms, term as usize));
-        bag.terms.iter().for_each(|&term| prefetch(&self.cells, self.terms[term as usize].start as usize));
-    }
-
-    /// Whether a document can be among those that were counted; `own` are the cells of its terms in its class.
-    fn can_leave(&self, bag: &Bag, length: usize, label: usize, own: &mut Vec<u32>) -> bool {
-        let known: usize = bag.times.iter().map(|&times| times as usize).sum();
-        own.clear();
-        own.extend(bag.terms.iter().map_while(|&term| self.cell(term, label)));
-        (known == length || !self.facts.all_terms)
-            && self.facts.class_documents[label] >= 1.0
-            && own.len() == bag.terms.len()
-    }
-
-    fn fill(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
-        match self.facts.event {
-            Event::Bernoulli => self.fill_bernoulli(bag, left, row),
-            _ if self.facts.frequency == Frequency::TfIdf => self.fill_slowly(bag, left, row),
-            Event::Complement => self.fill_slowly(bag, left, row),
-            Event::Multinomial | Event::Earned => self.fill_multinomial(bag, left, row),
+    /// Ask for the cells of terms that come soon.
+    #[inline(always)]
+    fn look_ahead(&self, terms: &[u32], i: usize) {
+        if let Some(&term) = terms.get(i + 2 * AHEAD) {
+            prefetch(&self.terms, term as usize);
         }
+        if let Some(&term) = terms.get(i + AHEAD) {
+            prefetch_all(self.cells(term));
+        }
+    }
+
+    /// Whether a document of this length can be among those that were counted, as far as its class alone says.
+    fn may_be_counted(&self, bag: &Bag, length: usize, label: usize) -> bool {
+        let known: usize = bag.times.iter().map(|&times| times as usize).sum();
+        (known == length || !self.facts.all_terms) && self.facts.class_documents[label] >= 1.0
+    }
+
+    /// The scores of a document; false if it cannot have been counted, because its class lacks one of its terms.
+    fn fill(&self, bag: &Bag, left: &Left, row: &mut [f64]) -> bool {
+        let (event, idf) = (self.facts.event, self.facts.frequency == Frequency::TfIdf);
+        if !idf && matches!(event, Event::Multinomial | Event::Earned) {
+            return self.fill_multinomial(bag, left, row);
+        }
+        let has = |&term: &u32| self.cells(term).iter().any(|cell| cell.class as usize == left.label);
+        if !bag.terms.iter().all(has) {
+            return false;
+        }
+        match event {
+            Event::Bernoulli => self.fill_bernoulli(bag, left, row),
+            _ => self.fill_slowly(bag, left, row),
+        }
+        true
     }
 
     /// What a term counts for in the document, and what the document added to the mass of its class.
@@ -217,38 +191,51 @@ impl<'a> LeaveOneOut<'a> {
         self.facts.smooth && self.facts.terms > vanished
     }
 
-    fn fill_multinomial(&self, bag: &Bag, left: &Left, row: &mut [f64]) {
-        let alpha = self.facts.alpha;
+    fn fill_multinomial(&self, bag: &Bag, left: &Left, row: &mut [f64]) -> bool {
         let (mut known, mut lost, mut unknown, mut vanished) = (0.0, 0.0, 0.0, 0usize);
-        let mut own = 0.0;
-        for ((term, times), &mine) in bag.pairs().zip(left.own) {
+        let (mut own, base) = (0.0, self.table.base);
+        for (i, (term, times)) in bag.pairs().enumerate() {
+            self.look_ahead(&bag.terms, i);
             let (value, added) = self.worth(times, left);
             lost += added;
+            let cells = self.cells(term);
             if self.holders(term) <= 1 {
+                if cells.first().is_none_or(|cell| cell.class as usize != left.label) {
+                    return false;
+                }
                 unknown += value;
                 vanished += 1;
                 continue;
             }
             known += value;
-            for cell in self.cells(term) {
-                row[cell.class as usize] += value * cell.log;
-            }
-            let cell = &self.cells[mine as usize];
-            let mass = if cell.documents > 1 { cell.mass - added } else { 0.0 };
-            own += value * (self.logs.of(mass) - cell.log - self.log_alpha());
+            let Some(mine) = self.add_cells(cells, value, left.label, row) else { return false };
+            let Counts { documents, mass } = self.table.at(mine);
+            let mass = if documents > 1 { mass - added } else { 0.0 };
+            own += value * (self.table.log_of(mass) - self.table.log(mine) - base);
         }
         row[left.label] += own;
-        let base = known * self.log_alpha();
-        row.iter_mut().for_each(|score| *score += base);
-        if alpha == 0.0 {
+        row.iter_mut().for_each(|score| *score += known * base);
+        if self.facts.alpha == 0.0 {
             self.rule_out(bag, row);
         }
         self.normalize(known, unknown, lost, vanished, left, row);
+        true
     }
 
-    /// log(alpha), or 0 where alpha is and a factor of 0 is counted apart.
-    fn log_alpha(&self) -> f64 {
-        if self.facts.alpha > 0.0 { self.facts.alpha.ln() } else { 0.0 }
+    /// Add what the cells of a term say; gives the place of the counts that one class has.
+    #[inline(always)]
+    fn add_cells(&self, cells: &[Cell], value: f64, label: usize, row: &mut [f64]) -> Option<u32> {
+        if cells.len() == row.len() {
+            row.iter_mut().zip(cells).for_each(|(score, cell)| *score += value * self.table.log(cell.counts));
+            return Some(cells[label].counts);
+        }
+        // Where the class is among them cannot be predicted, so nothing branches on it.
+        let mut own = None;
+        for cell in cells {
+            row[cell.class as usize] += value * self.table.log(cell.counts);
+            own = if cell.class as usize == label { Some(cell.counts) } else { own };
+        }
+        own
     }
 
     /// Without smoothing a class that lacks one of the terms is impossible.
@@ -283,7 +270,7 @@ impl<'a> LeaveOneOut<'a> {
 }
 
 /// The cells in the order of their terms, and where those of each term begin.
-fn by_term(facts: &Facts, logs: &Logs) -> (Vec<Cell>, Vec<Term>) {
+fn by_term(facts: &Facts) -> (Vec<Cell>, CountTable, Vec<Term>) {
     let mut terms = vec![Term::default(); facts.terms + 1];
     for (&term, &documents) in facts.term.iter().zip(facts.documents.iter()) {
         terms[term as usize].holders += documents;
@@ -294,33 +281,19 @@ fn by_term(facts: &Facts, logs: &Logs) -> (Vec<Cell>, Vec<Term>) {
     }
     let mut next: Vec<u32> = terms.iter().map(|term| term.start).collect();
     let plain = facts.event == Event::Multinomial && facts.frequency != Frequency::TfIdf;
-    let base = if facts.alpha > 0.0 { facts.alpha.ln() } else { 0.0 };
+    let whole = matches!(facts.frequency, Frequency::Count | Frequency::Binary);
+    let mut table = CountTable::new(facts.alpha, plain, whole);
     let mut cells = filled(facts.term.len(), Cell::default());
     let ends: Vec<usize> = facts.class_ends.iter().map(|&end| end as usize).collect();
     for_each_cell(
         &ends,
         |i| facts.term[i] as usize,
         |class, i| {
-            let mass = facts.mass[i];
-            let log = if plain { logs.of(mass) - base } else { 0.0 };
+            let counts = table.place(Counts { documents: facts.documents[i], mass: facts.mass[i] });
             let at = &mut next[facts.term[i] as usize];
-            cells[*at as usize] = Cell { class: class as u32, documents: facts.documents[i], mass, log };
+            cells[*at as usize] = Cell { class: class as u32, counts };
             *at += 1;
         },
     );
-    (cells, terms)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn logarithms_at_hand_have_the_bits_of_those_that_are_made(mass in prop_oneof![0f64..3.0, (0u32..3000).prop_map(f64::from)], alpha in 0f64..2.0) {
-            prop_assert_eq!(Logs::new(alpha).of(mass).to_bits(), (mass + alpha).ln().to_bits());
-        }
-    }
+    (cells, table, terms)
 }

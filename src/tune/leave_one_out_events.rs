@@ -19,7 +19,7 @@ impl LeaveOneOut<'_> {
         }
         for cell in &self.cells {
             let class = cell.class as usize;
-            let left = self.facts.class_documents[class] - less - f64::from(cell.documents);
+            let left = self.facts.class_documents[class] - less - f64::from(self.counts(*cell).documents);
             if left >= 0.0 {
                 absent[class].times(left + self.facts.alpha, 1.0);
             }
@@ -77,7 +77,9 @@ impl LeaveOneOut<'_> {
         }
         let all: f64 = masses.iter().sum();
         let mut documents = vec![0; row.len()];
-        self.cells(term).iter().for_each(|cell| documents[cell.class as usize] = cell.documents);
+        self.cells(term)
+            .iter()
+            .for_each(|&cell| documents[cell.class as usize] = self.counts(cell).documents);
         for (class, score) in row.iter_mut().enumerate() {
             let own = documents[class] - u32::from(class == label);
             let elsewhere = self.holders(term) - 1 - own > 0;
@@ -97,11 +99,12 @@ impl LeaveOneOut<'_> {
     /// The masses of a term in all classes, the document left out, times idf.
     fn masses_without(&self, term: u32, added: f64, label: usize, idf: f64, masses: &mut [f64]) {
         masses.fill(0.0);
-        for cell in self.cells(term) {
-            let mass = match (cell.class as usize == label, cell.documents) {
+        for &cell in self.cells(term) {
+            let counts = self.counts(cell);
+            let mass = match (cell.class as usize == label, counts.documents) {
                 (true, 1) => 0.0,
-                (true, _) => cell.mass - added,
-                (false, _) => cell.mass,
+                (true, _) => counts.mass - added,
+                (false, _) => counts.mass,
             };
             masses[cell.class as usize] = mass * idf;
         }
@@ -122,8 +125,8 @@ impl LeaveOneOut<'_> {
         let mut masses = vec![0.0; self.facts.classes];
         for (term, times) in bag.pairs() {
             let before = others - f64::from(self.holders(term)).ln();
-            for cell in self.cells(term) {
-                totals[cell.class as usize] -= cell.mass * before;
+            for &cell in self.cells(term) {
+                totals[cell.class as usize] -= self.counts(cell).mass * before;
             }
             if self.holders(term) > 1 {
                 let (_, added) = self.worth(times, left);
@@ -145,9 +148,9 @@ impl LeaveOneOut<'_> {
         let mut documents = vec![0.0; row.len()];
         for &term in &bag.terms {
             documents.fill(0.0);
-            self.cells(term)
-                .iter()
-                .for_each(|cell| documents[cell.class as usize] = f64::from(cell.documents));
+            for &cell in self.cells(term) {
+                documents[cell.class as usize] = f64::from(self.counts(cell).documents);
+            }
             for (class, (product, &documents)) in products.iter_mut().zip(&documents).enumerate() {
                 let n = left_in(class);
                 if n >= documents {

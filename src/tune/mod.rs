@@ -1,6 +1,7 @@
 //! Documents left out of the counts, and weights earned on them.
 
 pub mod by_class;
+pub mod count_table;
 pub mod features;
 pub mod lanes;
 pub mod leave_one_out;
